@@ -1,0 +1,1 @@
+"""jitwise: a just-in-time compiler for numerical Python."""

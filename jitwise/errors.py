@@ -1,0 +1,82 @@
+"""Every exception a user can see, and the list of reasons for running a function as Python.
+
+Two roots. `JitwiseError`: yours to repair; the message names the value, the variable, the line, and what to write instead.
+`JitwiseBug`: ours; it carries the path of a crash file that `python -m jitwise replay` runs again.
+
+`CannotTrace` never reaches a user: it ends a trace, and the function runs as Python. `REASONS` is the complete list of why;
+a test fails when a row is unused.
+"""
+
+from __future__ import annotations
+
+
+class JitwiseError(Exception):
+    """Something the caller can repair."""
+
+
+class JitwiseBug(Exception):
+    """A fault of jitwise. `crash_file` names a file that reproduces it, or is None."""
+
+    def __init__(self, message: str, crash_file: str | None = None) -> None:
+        super().__init__(message)
+        self.crash_file = crash_file
+
+
+class JitwiseWarning(UserWarning):
+    """Said once per function: it runs as Python from some line on, and why."""
+
+
+class EscapedTracerError(JitwiseError):
+    """A traced value was used after its trace had ended.
+
+    Cause: the function stored a value outside (a global, an attribute, a list) while jitwise traced it, and the program used it
+    later. Failing example: `kept = []; f = jit(lambda x: (kept.append(x * 2), x)[1]); f(1.0); kept[0] + 1`. Repair: return
+    the value from the function.
+    """
+
+
+class StageError(JitwiseError):
+    """`lower` or `compile` was asked for a function that cannot be compiled; the message gives the line and the reason.
+
+    Failing example: `jit(lambda x: float(x)).lower(1.0).compile()`. Repair: call the function itself, which runs as Python.
+    """
+
+
+class ShapeError(JitwiseError, TypeError, ValueError):
+    """Arguments of a compiled stage do not have the types it was compiled for.
+
+    Failing example: `jit(f).lower(x).compile()(x.astype("f4"))`. Repair: call `jit(f)`, which compiles for new types.
+    """
+
+
+REASONS: dict[str, str] = {
+    "value": "Python needs the value of a traced array ({detail})",
+    "assign": "an item of a traced array is assigned",
+    "mutate": "an argument or a captured array is changed in place",
+    "mask": "a traced array is indexed by {detail}",
+    "function": "{detail} is not traced yet",
+    "argument": "{detail} does not take part in tracing with these arguments",
+    "error": "NumPy raises {detail}",
+    "dtype": "arrays of dtype {detail} are not traced",
+    "type": "a value of type {detail} is not traced",
+    "random": "random numbers are drawn from {detail}",
+    "clock": "{detail} gives another answer at each call",
+    "effect": "the function changes {detail}, which lives outside it",
+    "global": "the function assigns the global or nonlocal variable {detail}",
+    "generator": "{detail}",
+    "convert": "a traced array is turned into {detail}",
+    "source": "{detail} cannot be followed",
+    "size": "{detail}",
+    "rank": "an array has more than {detail} axes",
+    "retraces": "it was traced {detail} times for different values",
+}
+
+
+class CannotTrace(BaseException):
+    """Ends a trace: the function runs as Python. A BaseException, so that user code does not swallow it by accident."""
+
+    def __init__(self, reason: str, detail: str = "", source: tuple[str, int] | None = None) -> None:
+        self.reason = reason
+        self.detail = detail
+        self.source = source
+        super().__init__(REASONS[reason].format(detail=detail))

@@ -1,0 +1,128 @@
+"""Check that a graph is well formed.
+
+The invariants:
+1. An operand is an input of the graph or a result of an earlier op of the same graph.
+2. Every output is an input or a result of an op.
+3. No value is the result of two ops, and `result.op` is the op.
+4. The type of each result is the one its primitive infers from its operands.
+5. Every symbol in a type, an attribute or a guard is declared by the graph (or by a graph around it).
+6. A symbol's origin names an input and an axis that exist; the size of that axis is the symbol itself.
+7. Attributes are hashable (numbering relies on it).
+
+Not checked: that guards can hold together; that rules kept the meaning (the conformance tests do that); dead ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .dims import Dim, Size, symbols_of
+from .graph import Graph, Op, Value
+from .printer import op_text
+from .types import ArrayType
+
+
+class VerifyError(Exception):
+    """A graph breaks an invariant; the message quotes the ops around the fault."""
+
+
+def verify(graph: Graph, outer_symbols: frozenset[str] = frozenset()) -> None:
+    """Raise VerifyError unless `graph`, and every graph inside it, keeps the invariants above."""
+    pending = [(graph, outer_symbols)]
+    while pending:
+        current, outer = pending.pop()
+        known = outer | frozenset(current.symbols)
+        _verify_declarations(current, known)
+        defined: set[Value] = set(current.inputs)
+        for index, op in enumerate(current.ops):
+            fault = _fault(op, defined, known)
+            if fault:
+                raise VerifyError(f"{current.name}: {fault}\n{_around(current, index)}")
+            defined.update(op.results)
+            pending += [(inner, known) for inner in _graphs(op.attrs.values())]
+        for value in current.outputs:
+            if value not in defined:
+                raise VerifyError(f"{current.name}: an output is not defined in the graph: {value!r}")
+
+
+def _graphs(attributes: Iterable[Any]) -> Iterable[Graph]:
+    for value in attributes:
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Graph):
+                yield item
+
+
+def _verify_declarations(graph: Graph, known: frozenset[str]) -> None:
+    for name, origin in graph.symbols.items():
+        if origin[1] >= len(graph.inputs):
+            raise VerifyError(f"{graph.name}: {name} is read from input {origin[1]}, which is not there")
+        type = graph.inputs[origin[1]].type
+        if origin[0] == "size":
+            axis = origin[2]  # type: ignore[misc]
+            if axis >= type.ndim or type.shape[axis] is not Dim.symbol(name):
+                raise VerifyError(f"{graph.name}: {name} is not the size of axis {axis} of {type}")
+        elif type.ndim:
+            raise VerifyError(f"{graph.name}: {name} is the value of an array {type}")
+    for guard in graph.guards:
+        _require_known(graph.name, (guard.dim,), known)
+    for value in graph.inputs:
+        _require_known(graph.name, value.type.shape, known)
+
+
+def _require_known(where: str, sizes: Iterable[Size], known: frozenset[str]) -> None:
+    for size in sizes:
+        missing = symbols_of(size) - known
+        if missing:
+            raise VerifyError(f"{where}: the symbol {sorted(missing)[0]} is not declared")
+
+
+def _sizes(value: Any) -> Iterable[Size]:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Dim):
+            yield item
+        elif isinstance(item, tuple):
+            pending += item
+
+
+def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
+    name = op.primitive.name
+    for position, operand in enumerate(op.operands):
+        if operand not in defined:
+            return f"operand {position} of {name} is not defined before it"
+    try:
+        hash(tuple(op.attrs.items()))
+    except TypeError:
+        return f"{name} has an attribute that cannot be hashed"
+    try:
+        types = op.primitive.infer(tuple(operand.type for operand in op.operands), op.attrs)
+    except (TypeError, ValueError) as error:
+        return f"{name} refuses its operands: {error}"
+    expected: tuple[ArrayType, ...] = types if op.primitive.multiple else (types,)  # type: ignore[assignment]
+    if len(expected) != len(op.results):
+        return f"{name} yields {len(expected)} values, the op has {len(op.results)}"
+    for result, type in zip(op.results, expected, strict=True):
+        if result.type != type:
+            return f"{name} yields {type}, the op says {result.type}"
+        if result.op is not op or result in defined:
+            return f"a result of {name} belongs to another op"
+    missing = {s for size in _sizes((*op.attrs.values(), *(t.shape for t in expected))) for s in symbols_of(size)}
+    missing -= known
+    return f"{name} uses the symbol {sorted(missing)[0]}, which is not declared" if missing else None
+
+
+def _around(graph: Graph, index: int, margin: int = 5) -> str:
+    numbers: dict[Value, str] = {}
+    for value in graph.inputs:
+        numbers[value] = f"%{len(numbers)}"
+    lines = []
+    for position, op in enumerate(graph.ops):
+        for result in op.results:
+            numbers[result] = f"%{len(numbers)}"
+        if abs(position - index) <= margin:
+            shown = {value: numbers.get(value, "%?") for value in (*op.operands, *op.results)}
+            marker = "->" if position == index else "  "
+            lines.append(marker + op_text(op, shown, {}))
+    return "\n".join(lines)

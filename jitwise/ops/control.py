@@ -1,0 +1,68 @@
+"""Ops that hold graphs or steer a program: fusion, check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ir.evaluate import evaluate
+from ..ir.graph import Graph, Op
+from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
+from ..ir.types import ArrayType
+
+
+def _infer_fusion(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
+    body: Graph = attrs["body"]
+    expected = tuple(value.type for value in body.inputs)
+    if types != expected:
+        raise TypeError(f"the body {body.name} takes {expected}, got {types}")
+    return tuple(value.type for value in body.outputs)
+
+
+def _evaluate_fusion(*arrays: Any, body: Graph, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    return tuple(evaluate(body, arrays, sizes))
+
+
+fusion = register(
+    Primitive(
+        name="fusion",
+        category="control",
+        infer=_infer_fusion,
+        evaluate=_evaluate_fusion,
+        multiple=True,
+        hlo="stablehlo.composite",
+    )
+)
+
+
+def _infer_check(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
+    if str(types[0]) != "bool[]":
+        raise TypeError(f"check needs one bool, got {types[0]}")
+    return ()
+
+
+class CheckFailed(Exception):
+    """What a compiled program assumed does not hold for these values; the call is run as Python instead."""
+
+
+def _evaluate_check(condition: Any, reason: str) -> tuple[()]:
+    if not condition:
+        raise CheckFailed(reason)
+    return ()
+
+
+def _execute_check(program: ProgramEmitter, op: Op) -> None:
+    program.instruction("check", program.slot(op.operands[0]))
+
+
+check = register(
+    Primitive(
+        name="check",
+        category="effect",
+        infer=_infer_check,
+        evaluate=_evaluate_check,
+        execute=_execute_check,
+        multiple=True,
+        effect=True,
+    )
+)
