@@ -72,7 +72,7 @@ def _compile_on_first_use(primitive: Primitive) -> Any:
 def matches_literal(value: Value, literal: Any) -> bool:
     """Whether `value` is the scalar constant `literal`, the sign of zero included."""
     constant = value.constant
-    if constant is None or constant.dtype.kind == "b" != (type(literal) is bool):
+    if constant is None or (constant.dtype.kind == "b") != (type(literal) is bool):
         return False
     if literal == "all ones":
         return bool(constant == np.array(-1).astype(constant.dtype))
