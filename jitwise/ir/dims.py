@@ -51,6 +51,7 @@ class Dim:
     __slots__ = ("__weakref__", "_text", "terms")
 
     terms: tuple[tuple[tuple[Atom, ...], int], ...]
+    _text: str | None
 
     @staticmethod
     def symbol(name: str) -> Dim:
@@ -329,4 +330,4 @@ class Guard:
         return value != 0 if self.relation == "ne" else value >= 0
 
     def __str__(self) -> str:
-        return f"{self.dim} {dict(eq='==', ne='!=', ge='>=')[self.relation]} 0"
+        return f"{self.dim} {{'eq': '==', 'ne': '!=', 'ge': '>='}[self.relation]} 0"

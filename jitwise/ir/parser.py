@@ -153,7 +153,7 @@ def _is_complex(node: ast.expr) -> bool:
     return any(isinstance(item, ast.Constant) and isinstance(item.value, complex) for item in ast.walk(node))
 
 
-def _scalar(node: ast.Call, dtype: np.dtype) -> np.generic:
+def _scalar(node: ast.Call, dtype: np.dtype) -> Any:
     """`f32(1.5)`, `c64(1.0, -0.0)`, `f64(bits=...)`."""
     if node.keywords:
         bits = ast.literal_eval(node.keywords[0].value)

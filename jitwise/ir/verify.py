@@ -59,7 +59,7 @@ def _verify_declarations(graph: Graph, known: frozenset[str]) -> None:
             raise VerifyError(f"{graph.name}: {name} is read from input {origin[1]}, which is not there")
         type = graph.inputs[origin[1]].type
         if origin[0] == "size":
-            axis = origin[2]  # type: ignore[misc]
+            axis = int(origin[2])  # type: ignore[misc]
             if axis >= type.ndim or type.shape[axis] is not Dim.symbol(name):
                 raise VerifyError(f"{graph.name}: {name} is not the size of axis {axis} of {type}")
         elif type.ndim:
