@@ -311,6 +311,9 @@ def size_from_syntax(node: ast.expr) -> Size:
     raise ValueError(f"not a size: {ast.unparse(node)}")
 
 
+_RELATION_TEXT = {"eq": "==", "ne": "!=", "ge": ">="}
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """What a trace assumed of a size: `dim == 0` ("eq"), `dim != 0` ("ne") or `dim >= 0` ("ge").
@@ -330,4 +333,4 @@ class Guard:
         return value != 0 if self.relation == "ne" else value >= 0
 
     def __str__(self) -> str:
-        return f"{self.dim} {{'eq': '==', 'ne': '!=', 'ge': '>='}[self.relation]} 0"
+        return f"{self.dim} {_RELATION_TEXT[self.relation]} 0"
