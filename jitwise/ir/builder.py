@@ -141,7 +141,8 @@ class Builder:
         if primitive is CONSTANT:
             return self.constant(attrs["value"], attrs["value"].dtype, source)
         if primitive.commutative and operands[0].constant is not None:
-            operands = (operands[1], operands[0])  # constants stand on the right
+            if operands[1].constant is None:
+                operands = (operands[1], operands[0])  # constants stand on the right
         if self.fold and operands and not primitive.effect:
             if operands[0].constant is not None and primitive.category == "elementwise":
                 folded = self._fold_constants(primitive, operands, attrs, source)

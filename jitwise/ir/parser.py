@@ -36,6 +36,7 @@ _OP = re.compile(
 _RESULT = re.compile(r"(%\d+): (\w+)\[([^\]]*)\]")
 _ORIGIN = re.compile(r"(\w+) = (size|value)\(([\d, ]+)\)")
 _GUARD = re.compile(r"(.+?) (==|!=|>=) 0(?:, |$)")
+_GRAPH_NAME = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|@([\w.<>]+)""")  # or a string
 _RELATIONS = {"==": "eq", "!=": "ne", ">=": "ge"}
 
 
@@ -75,6 +76,10 @@ def parse_type(dtype: str, sizes: str) -> ArrayType:
     shape = ast.parse(f"({sizes},)" if sizes.strip() else "()", mode="eval").body
     assert isinstance(shape, ast.Tuple)
     return ArrayType(DTYPES[dtype], tuple(size_from_syntax(item) for item in shape.elts))
+
+
+def _graph_call(found: re.Match[str]) -> str:
+    return found[0] if found[1] is None else f"graph({found[1]!r})"
 
 
 class _Reader:
@@ -119,7 +124,7 @@ class _Reader:
 
     def attrs(self, text: str) -> dict[str, Any]:
         """`{key=value, ...}` read as the keywords of a call."""
-        call = re.sub(r"@([\w.<>]+)", lambda found: f"graph({found[1]!r})", text[1:-1])
+        call = _GRAPH_NAME.sub(_graph_call, text[1:-1])
         tree = ast.parse(f"attrs({call})", mode="eval").body
         assert isinstance(tree, ast.Call)
         return {str(item.arg): self.attribute(item.value) for item in tree.keywords}
@@ -144,13 +149,11 @@ class _Reader:
                 raise ValueError("a graph with a host function cannot be read from text")
             case ast.Call(func=ast.Name(id=name)) if name in DTYPES:
                 return _scalar(node, DTYPES[name])
-            case ast.BinOp(op=ast.Add() | ast.Sub()) if _is_complex(node):
-                return complex(ast.unparse(node).replace(" ", "").replace("(", "").replace(")", ""))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Name(id="inf")):
+                return -float("inf")
+            case ast.Call(func=ast.Name(id="complex"), args=[real, imag]):
+                return complex(float(ast.unparse(real)), float(ast.unparse(imag)))
         return size_from_syntax(node)
-
-
-def _is_complex(node: ast.expr) -> bool:
-    return any(isinstance(item, ast.Constant) and isinstance(item.value, complex) for item in ast.walk(node))
 
 
 def _scalar(node: ast.Call, dtype: np.dtype) -> Any:

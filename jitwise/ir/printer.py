@@ -116,7 +116,9 @@ def attr_text(value: Any, names: dict[Graph, str] | None = None) -> str:
         return f"{DTYPE_NAMES[value.dtype]}({_number_text(value)})"
     if isinstance(value, ArrayType):
         return f"type({DTYPE_NAMES[value.dtype]}, {attr_text(value.shape)})"
-    if isinstance(value, Dim) or value is None or isinstance(value, (bool, int, str, float, complex)):
+    if isinstance(value, complex):
+        return f"complex({value.real!r}, {value.imag!r})"
+    if isinstance(value, Dim) or value is None or isinstance(value, (bool, int, str, float)):
         return str(value) if isinstance(value, Dim) else repr(value)
     if callable(value):
         return f"host({getattr(value, '__module__', '?')!r}, {getattr(value, '__qualname__', repr(value))!r})"
@@ -124,12 +126,12 @@ def attr_text(value: Any, names: dict[Graph, str] | None = None) -> str:
 
 
 def _number_text(value: np.generic) -> str:
-    if value.dtype.kind == "c":
-        return f"{_number_text(value.real)}, {_number_text(value.imag)}"
-    if value.dtype.kind == "f" and np.isnan(value) and value.tobytes() != _quiet_nan(value.dtype):
+    parts = (value.real, value.imag) if value.dtype.kind == "c" else (value,)
+    if value.dtype.kind in "fc" and not all(_is_plain(part) for part in parts):
         return f"bits={int.from_bytes(value.tobytes(), 'little')}"
-    return repr(value.item())
+    return ", ".join(repr(part.item()) for part in parts)
 
 
-def _quiet_nan(dtype: np.dtype) -> bytes:
-    return np.asarray(np.nan, dtype).tobytes()
+def _is_plain(part: np.generic) -> bool:
+    """Whether the number's text says everything: the sign and payload of a NaN need its bits."""
+    return not np.isnan(part) or part.tobytes() == np.asarray(np.nan, part.dtype).tobytes()
