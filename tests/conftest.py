@@ -1,7 +1,8 @@
-"""Fixtures of all tests: golden files, call counts, and the round trip of every graph a test builds.
+"""Fixtures of all tests: golden files, call counts, and the round trip of every graph a test
+builds.
 
-`golden_path` runs a test once for each `*.jw` file of a folder; `golden` compares a file with what a
-function makes of its input, and rewrites it when pytest runs with `--update-golden`.
+`golden_path` runs a test once for each `*.jw` file of a folder; `golden` compares a file with what
+a function makes of its input, and rewrites it when pytest runs with `--update-golden`.
 
     # pipeline: simplify,fuse
     # expect: kernels=1 temporaries=0
@@ -28,17 +29,17 @@ try:
     import jitwise
 except ImportError as error:
     raise pytest.UsageError(
-        'jitwise is not installed: run `pip install ".[test]"` first, or `python -m pytest` for the source tree'
+        'jitwise is not installed: run `pip install ".[test]"`, or `python -m pytest` for the source'
     ) from error
 
+import jitwise.ops
 from jitwise.ir.builder import Builder
 from jitwise.ir.graph import Graph
 from jitwise.ir.parser import parse
 from jitwise.ir.printer import print_graph
 from jitwise.ir.verify import verify
 
-import jitwise.ops  # noqa: F401  (fills the registry of primitives)
-
+assert jitwise.ops.__all__  # importing it filled the registry of primitives
 LARGEST_ROUND_TRIP = 2_000  # ops; longer graphs are checked by the tests that are about length
 MOST_ROUND_TRIPS = 50  # graphs a test
 
@@ -53,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "golden(folder): the folder whose *.jw files a test runs on")
     config.addinivalue_line(
         "markers",
-        "no_round_trip: the test builds graphs that are broken, or counts what graphs cost",
+        "no_round_trip: the test builds broken graphs, or counts what graphs cost",
     )
 
 
