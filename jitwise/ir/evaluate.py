@@ -13,6 +13,7 @@ import numpy as np
 
 from .dims import Dim, evaluate_size
 from .graph import Graph, Value
+from .types import ArrayType
 from .walk import last_uses
 
 
@@ -31,6 +32,8 @@ def resolve(attribute: Any, values: Mapping[str, int]) -> Any:
     """`attribute` with every Dim in it replaced by its number."""
     if isinstance(attribute, Dim):
         return evaluate_size(attribute, values)
+    if isinstance(attribute, ArrayType):
+        return ArrayType(attribute.dtype, resolve(attribute.shape, values))
     if isinstance(attribute, tuple):
         return tuple([resolve(item, values) for item in attribute])
     return attribute

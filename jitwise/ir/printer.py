@@ -107,6 +107,8 @@ def attr_text(value: Any, names: dict[Graph, str] | None = None) -> str:
     """An attribute as the parser reads it: a Python expression, a dtype, a size, or `@graph`."""
     if isinstance(value, Graph):
         return f"@{(names or {}).get(value, value.name)}"
+    if isinstance(value, ArrayType):  # a tuple too, so before tuples
+        return f"type({DTYPE_NAMES[value.dtype]}, {attr_text(value.shape)})"
     if isinstance(value, tuple):
         inside = ", ".join(attr_text(item, names) for item in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
@@ -114,8 +116,6 @@ def attr_text(value: Any, names: dict[Graph, str] | None = None) -> str:
         return DTYPE_NAMES[value]
     if isinstance(value, np.generic):
         return f"{DTYPE_NAMES[value.dtype]}({_number_text(value)})"
-    if isinstance(value, ArrayType):
-        return f"type({DTYPE_NAMES[value.dtype]}, {attr_text(value.shape)})"
     if isinstance(value, complex):
         return f"complex({value.real!r}, {value.imag!r})"
     if isinstance(value, Dim) or value is None or isinstance(value, (bool, int, str, float)):

@@ -124,5 +124,13 @@ def _around(graph: Graph, index: int, margin: int = 5) -> str:
         if abs(position - index) <= margin:
             shown = {value: numbers.get(value, "%?") for value in (*op.operands, *op.results)}
             marker = "->" if position == index else "  "
-            lines.append(marker + op_text(op, shown, {}))
+            lines.append(marker + _text_or_repr(op, shown))
     return "\n".join(lines)
+
+
+def _text_or_repr(op: Op, numbers: dict[Value, str]) -> str:
+    """The op's line; a faulty attribute may have no text, and the fault must be told all the same."""
+    try:
+        return op_text(op, numbers, {})
+    except TypeError:
+        return f"  {op.primitive.name} with the attributes {dict(op.attrs)!r}"
