@@ -29,7 +29,7 @@ try:
     import jitwise
 except ImportError as error:
     raise pytest.UsageError(
-        'jitwise is not installed: run `pip install ".[test]"`, or `python -m pytest` for the source'
+        'jitwise is not installed: run `pip install ".[test]"`, or `python -m pytest`'
     ) from error
 
 import jitwise.ops

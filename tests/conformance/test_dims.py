@@ -1,4 +1,6 @@
-"""Sizes: arithmetic on Dims is integer arithmetic, their form is canonical, their text reads back."""
+"""Sizes: arithmetic on Dims is integer arithmetic, their form is canonical, their text reads
+back.
+"""
 
 from __future__ import annotations
 
