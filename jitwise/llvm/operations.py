@@ -1,0 +1,221 @@
+"""The emitter that primitives' `lower` functions write through: NumPy's arithmetic spelled in LLVM text.
+
+    e.instruction("fadd", a, b)   ->   %v3 = fadd <64 x float> %v1, %v2
+
+An operand is text with a dtype: a name or a literal of type `<lanes x T>`, or T in a prologue, where one lane is emitted.
+Bool operands are masks of i1. Complex operands are a pair of names. Every operation that LLVM leaves undefined where NumPy
+does not (division by zero, wide shifts, conversions out of range) is guarded here, once, and not in the rows of `ops`.
+
+Not vectorised: 64-bit integer division, which no machine has; it is a loop over a stack buffer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import convert, division, mathlib
+from .text import PARTS, SCALARS, FunctionText, literal, overload, splat, widen
+
+BOOL = np.dtype(np.bool_)
+FLOAT32 = np.dtype(np.float32)
+
+
+class Operand(NamedTuple):
+    """A value in a kernel being written; `imag` is the second name of a complex one."""
+
+    text: str
+    dtype: np.dtype
+    imag: str | None = None
+
+
+class Operations:
+    """Writes into one function at a time; see the module docstring. `lanes` is 1 in a prologue."""
+
+    def __init__(self) -> None:
+        self.function = FunctionText()
+        self.lanes = 1
+        self.declarations: dict[str, str] = {}
+        self.symbols: set[str] = set()
+        self.support: dict[str, str] = {}
+
+    # ---- types
+
+    def type_of(self, dtype: np.dtype) -> str:
+        """The LLVM type of a real value of `dtype` at the current width."""
+        return widen(SCALARS[dtype], self.lanes)
+
+    def define(self, text: str, dtype: np.dtype) -> Operand:
+        """A new operand from one instruction."""
+        return Operand(self.function.define(text), dtype)
+
+    # ---- the emitter protocol
+
+    def instruction(self, opcode: str, left: Operand, right: Operand) -> Operand:
+        """A binary LLVM instruction, unguarded."""
+        return self.define(f"{opcode} {self.type_of(left.dtype)} {left.text}, {right.text}", left.dtype)
+
+    def compare(self, predicate: str, left: Operand, right: Operand) -> Operand:
+        """`icmp` or `fcmp`, by the operands' dtype; the result is a mask."""
+        opcode = "fcmp" if left.dtype.kind == "f" else "icmp"
+        return self.define(
+            f"{opcode} {predicate} {self.type_of(left.dtype)} {left.text}, {right.text}", BOOL
+        )
+
+    def select(self, mask: Operand, on_true: Operand, on_false: Operand) -> Operand:
+        """Lane by lane, one or the other."""
+        if on_true.imag is not None:
+            return self.complex(
+                self.select(mask, self.real(on_true), self.real(on_false)),
+                self.select(mask, self.imag(on_true), self.imag(on_false)),
+            )
+        type = self.type_of(on_true.dtype)
+        condition = f"{self.type_of(BOOL)} {mask.text}"
+        return self.define(f"select {condition}, {type} {on_true.text}, {type} {on_false.text}", on_true.dtype)
+
+    def intrinsic(self, name: str, *operands: Operand) -> Operand:
+        """`llvm.<name>` on operands of one dtype; `fneg` too."""
+        dtype = operands[0].dtype
+        type = self.type_of(dtype)
+        if name == "fneg":
+            return self.define(f"fneg {type} {operands[0].text}", dtype)
+        flag = ", i1 false" if name in ("abs", "ctlz", "cttz") else ""
+        return self.call_intrinsic(f"llvm.{name}.{overload(SCALARS[dtype], self.lanes)}", type, type, operands, dtype, flag)
+
+    def call_intrinsic(
+        self, name: str, result: str, type: str, operands: tuple[Operand, ...], dtype: np.dtype, flag: str = ""
+    ) -> Operand:
+        """Call a declared function of LLVM on operands of one type."""
+        parameters = ", ".join([type] * len(operands)) + (", i1" if flag else "")
+        self.declarations[name] = f"declare {result} @{name}({parameters})"
+        arguments = ", ".join([f"{type} {operand.text}" for operand in operands])
+        return self.define(f"call {result} @{name}({arguments}{flag})", dtype)
+
+    def math(self, name: str, *operands: Operand) -> Operand:
+        """A function of the vector math library; float16 is computed in float32."""
+        dtype = operands[0].dtype
+        if dtype.itemsize == 2:
+            wide = self.math(name, *[self.convert(operand, FLOAT32) for operand in operands])
+            return self.convert(wide, dtype)
+        symbol = mathlib.symbol(name, dtype)
+        self.symbols.add(symbol)
+        self.declarations[symbol] = f"declare void @{symbol}({'ptr, ' * (len(operands) + 1)}i64)"
+        return self.call_on_buffers(symbol, operands, dtype)
+
+    def call_on_buffers(self, symbol: str, operands: tuple[Operand, ...], result: np.dtype) -> Operand:
+        """Store the operands to the stack, call `symbol(a, ..., out, n)` with out = a, load the result."""
+        padded = max(self.lanes, mathlib.PADDING)
+        pointers = []
+        for place, operand in enumerate(operands):
+            pointer = self.function.buffer(place, padded * max(operand.dtype.itemsize, result.itemsize))
+            text = operand.text if self.lanes > 1 else self.spread(operand, padded)
+            type = widen(SCALARS[operand.dtype], padded)
+            self.function.line(f"store {type} {text}, ptr {pointer}, align 64")
+            pointers.append(f"ptr {pointer}")
+        arguments = ", ".join([*pointers, pointers[0], f"i64 {padded}"])
+        self.function.line(f"call void @{symbol}({arguments})")
+        return self.define(f"load {self.type_of(result)}, {pointers[0]}, align 64", result)
+
+    def spread(self, operand: Operand, lanes: int) -> str:
+        """A vector with the single value `operand` in every lane."""
+        scalar = SCALARS[operand.dtype]
+        type = widen(scalar, lanes)
+        first = self.function.define(f"insertelement {type} poison, {scalar} {operand.text}, i64 0")
+        mask = f"<{lanes} x i32> zeroinitializer"
+        return self.function.define(f"shufflevector {type} {first}, {type} poison, {mask}")
+
+    def convert(self, operand: Operand, dtype: np.dtype) -> Operand:
+        """`astype`, as NumPy does it on this machine; see `convert`."""
+        return convert.convert(self, operand, dtype)
+
+    def bitcast(self, operand: Operand, dtype: np.dtype) -> Operand:
+        """The same bits as another dtype of the same size."""
+        source, target = self.type_of(operand.dtype), self.type_of(dtype)
+        if source == target:
+            return Operand(operand.text, dtype)
+        return self.define(f"bitcast {source} {operand.text} to {target}", dtype)
+
+    def constant(self, value: Any, dtype: np.dtype) -> Operand:
+        """The same value in every lane, exact."""
+        part = PARTS.get(dtype)
+        if part is not None:
+            number = complex(value)
+            return Operand(self.constant(number.real, part).text, dtype, self.constant(number.imag, part).text)
+        return Operand(splat(SCALARS[dtype], self.lanes, literal(value, dtype)), dtype)
+
+    def real(self, operand: Operand) -> Operand:
+        """The real part."""
+        return Operand(operand.text, PARTS[operand.dtype])
+
+    def imag(self, operand: Operand) -> Operand:
+        """The imaginary part."""
+        assert operand.imag is not None
+        return Operand(operand.imag, PARTS[operand.dtype])
+
+    def complex(self, real: Operand, imag: Operand) -> Operand:
+        """A complex value from its parts."""
+        dtype = np.dtype(np.complex64 if real.dtype == FLOAT32 else np.complex128)
+        return Operand(real.text, dtype, imag.text)
+
+    def logical_not(self, mask: Operand) -> Operand:
+        """The other lanes."""
+        return self.instruction("xor", mask, self.constant(True, BOOL))
+
+    # ---- NumPy's arithmetic where LLVM has none, or an undefined one
+
+    def maximum(self, left: Operand, right: Operand) -> Operand:
+        """`np.maximum`: a nan wins; of equal values the second."""
+        return self._extremum("gt", left, right)
+
+    def minimum(self, left: Operand, right: Operand) -> Operand:
+        """`np.minimum`: a nan wins; of equal values the second."""
+        return self._extremum("lt", left, right)
+
+    def _extremum(self, order: str, left: Operand, right: Operand) -> Operand:
+        kind = left.dtype.kind
+        if kind == "b":
+            return self.instruction("or" if order == "gt" else "and", left, right)
+        if kind == "f":
+            picked = self.select(self.compare("o" + order, left, right), left, right)
+            return self.select(self.compare("uno", left, left), left, picked)
+        sign = "u" if kind == "u" else "s"
+        return self.intrinsic(f"{sign}{'max' if order == 'gt' else 'min'}", left, right)
+
+    def is_nan(self, operand: Operand) -> Operand:
+        """Mask of the lanes that are nan."""
+        return self.compare("uno", operand, operand)
+
+    def shift_left(self, operand: Operand, amount: Operand) -> Operand:
+        """`np.left_shift`: 0 when the amount is negative or too large."""
+        inside, bounded = self._bounded_amount(amount)
+        return self.select(inside, self.instruction("shl", operand, bounded), self.constant(0, operand.dtype))
+
+    def shift_right(self, operand: Operand, amount: Operand) -> Operand:
+        """`np.right_shift`: every bit the sign when the amount is negative or too large."""
+        inside, bounded = self._bounded_amount(amount)
+        if operand.dtype.kind == "u":
+            shifted = self.instruction("lshr", operand, bounded)
+            return self.select(inside, shifted, self.constant(0, operand.dtype))
+        width = self.constant(operand.dtype.itemsize * 8 - 1, operand.dtype)
+        return self.instruction("ashr", operand, self.select(inside, amount, width))
+
+    def _bounded_amount(self, amount: Operand) -> tuple[Operand, Operand]:
+        inside = self.compare("ult", amount, self.constant(amount.dtype.itemsize * 8, amount.dtype))
+        return inside, self.select(inside, amount, self.constant(0, amount.dtype))
+
+    def floor_divide(self, left: Operand, right: Operand) -> Operand:
+        """Integer `np.floor_divide`: 0 for a zero divisor, the minimum for minimum // -1."""
+        return division.floor_divide(self, left, right)
+
+    def remainder(self, left: Operand, right: Operand) -> Operand:
+        """Integer `np.remainder`: the divisor's sign, 0 for a zero divisor."""
+        return division.remainder(self, left, right)
+
+    def truncated_remainder(self, left: Operand, right: Operand) -> Operand:
+        """Integer `np.fmod`: the dividend's sign, 0 for a zero divisor."""
+        return division.truncated_remainder(self, left, right)
+
+    def float_remainder(self, left: Operand, right: Operand) -> Operand:
+        """The exact remainder of a float division, with the dividend's sign: C's fmod."""
+        return division.float_remainder(self, left, right)
