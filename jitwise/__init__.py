@@ -1,1 +1,84 @@
-"""jitwise: a just-in-time compiler for numerical Python."""
+"""jitwise: a just-in-time compiler for numerical Python.
+
+    import numpy as np
+    from jitwise import jit
+
+    @jit
+    def f(x):
+        return x * 2 + np.sin(x)
+
+Names are loaded when they are first used: `import jitwise` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import lax, numpy, tree
+    from .api.inspection import eval_shape, make_jaxpr
+    from .api.jit import clear_caches, jit
+    from .api.stages import ShapeDtypeStruct
+    from .api.switches import disable_jit, named_scope
+    from .errors import (
+        EscapedTracerError,
+        JitwiseBug,
+        JitwiseError,
+        JitwiseWarning,
+        ShapeError,
+        StageError,
+    )
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "clear_caches": "api.jit",
+    "disable_jit": "api.switches",
+    "eval_shape": "api.inspection",
+    "jit": "api.jit",
+    "make_jaxpr": "api.inspection",
+    "named_scope": "api.switches",
+    "EscapedTracerError": "errors",
+    "JitwiseBug": "errors",
+    "JitwiseError": "errors",
+    "JitwiseWarning": "errors",
+    "ShapeDtypeStruct": "api.stages",
+    "ShapeError": "errors",
+    "StageError": "errors",
+}
+_MODULES = ("lax", "numpy", "tree")
+
+__all__ = [
+    "EscapedTracerError",
+    "JitwiseBug",
+    "JitwiseError",
+    "JitwiseWarning",
+    "ShapeDtypeStruct",
+    "ShapeError",
+    "StageError",
+    "clear_caches",
+    "disable_jit",
+    "eval_shape",
+    "jit",
+    "lax",
+    "make_jaxpr",
+    "named_scope",
+    "numpy",
+    "tree",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        value = getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module 'jitwise' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,58 @@
+"""Looking at functions without running them: `make_jaxpr`, `eval_shape`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.dims import evaluate_size
+from ..ir.graph import Graph
+from .jit import Options, State
+from .stages import ShapeDtypeStruct, Traced, trace_stage
+
+
+def _state(function: Callable[..., Any], static_argnums: Any = ()) -> State:
+    if not callable(function):
+        raise TypeError(f"expected a function, got {type(function).__name__}")
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    return State(getattr(function, "__wrapped__", function), Options(static_argnums=numbers))
+
+
+def make_jaxpr(function: Callable[..., Any], static_argnums: Any = ()) -> Callable[..., Graph]:
+    """A function that gives the graph of `function` for its arguments (arrays, numbers, ShapeDtypeStructs); print it.
+
+    Raises StageError with the line when the function cannot be traced.
+    """
+    state = _state(function, static_argnums)
+    return lambda *args, **kwargs: trace_stage(state, args, kwargs).graph
+
+
+def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes of `function(*args, **kwargs)`, as a pytree of ShapeDtypeStruct, without computing it.
+
+    Raises StageError with the line when the function cannot be traced.
+    """
+    return shapes_of(trace_stage(_state(function), args, kwargs))
+
+
+def shapes_of(stage: Traced) -> Any:
+    """The result's pytree with a ShapeDtypeStruct for each array."""
+    graph = stage.graph
+    sizes = stage.call_sizes()
+
+    def describe(recipe: Any) -> Any:
+        how, content = recipe[0], recipe[1]
+        if how == "const":
+            return content
+        if how in ("tuple", "list"):
+            return {"tuple": tuple, "list": list}[how]([describe(each) for each in content])
+        if how == "dict":
+            return {key: describe(each) for key, each in content}
+        if how == "call":
+            return content(*[describe(each) for each in recipe[2]])
+        type = graph.outputs[content].type
+        return ShapeDtypeStruct(
+            tuple(evaluate_size(size, sizes) for size in type.shape), type.dtype
+        )
+
+    return describe(stage.traced.outputs)

@@ -1,0 +1,447 @@
+"""`jit`: the decorator, and what happens when the dispatcher has no program for a call.
+
+A jitted function is a native object. A call it knows goes straight to a program; any other call comes to `State.miss`:
+
+    1. bring the call into canonical form (positional, keyword: one meaning, one trace);
+    2. a trace made for another style of call serves this one too: install it under this style;
+    3. else trace, compile, install;
+    4. what cannot be traced runs as Python, is recorded, and is said once with its line.
+
+A function that needed many traces of one signature (because values or sizes steered it) runs as Python for new values.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..errors import CannotTrace, JitwiseWarning
+from ..record import recorder
+from ..runtime._native import Function
+from ..runtime.executable import Executable, compile_graph
+from ..trace.function import Traced, children, is_namedtuple, leaves_of, trace_call
+from ..trace.scope import INNER
+
+MOST_TRACES = 8
+STRATEGIES = ("auto", "whole", "parts", "off")
+_functions: weakref.WeakSet = weakref.WeakSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The arguments of `jit`."""
+
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+    donate_argnames: tuple[str, ...] = ()
+    keep_unused: bool = False
+    inline: bool = False
+    strategy: str = "auto"
+    fastmath: bool = False
+    wait: bool = True
+
+
+@dataclass(slots=True)
+class Version:
+    """One trace of a function, compiled; `leaf_order` is the canonical order of its leaves."""
+
+    traced: Traced
+    executable: Executable
+
+
+@dataclass(slots=True)
+class Signature:
+    """What is known for one canonical signature."""
+
+    versions: list[Version] = field(default_factory=list)
+    python: bool = False
+    errors: int = 0
+    styles: set = field(default_factory=set)
+
+
+class State:
+    """The compiler's side of one jitted function."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        self.function = function
+        self.options = options
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.signature = _signature_of(function)
+        self.known: dict[Any, Signature] = {}
+        self.said: set[Any] = set()
+        self.lock = threading.RLock()
+        self.native: Any = None
+        self.traces = 0
+        self.compiles = 0
+
+    # A call the dispatcher does not know
+
+    def miss(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Find or make a program for this call, install it, and give the call's result."""
+        if config.active.disable or self.options.strategy == "off":
+            return self.function(*args, **kwargs)
+        with self.lock:
+            call = self._canonical(args, kwargs)
+            installed = call is not None and self._prepare(call)
+        return self.native(*args, **kwargs) if installed else self.function(*args, **kwargs)
+
+    def _prepare(self, call: Call) -> bool:
+        """Whether the dispatcher now has an entry for the call."""
+        known = self.known.setdefault(call.key, Signature())
+        if call.style not in known.styles:
+            known.styles.add(call.style)
+            for version in known.versions:
+                self._install(call, version)
+            if known.python:
+                self._install_python(call)
+            if (known.versions or known.python) and self._matches(call, known):
+                return True
+        if known.python:
+            return False
+        if len(known.versions) >= MOST_TRACES:
+            failure = CannotTrace("retraces", str(MOST_TRACES), known.versions[-1].traced_source())
+            self._run_as_python(call, known, failure)
+            return True
+        try:
+            version = self._make(call)
+        except CannotTrace as failure:
+            return self._fail(call, known, failure)
+        if known.versions:
+            recorder.event("retrace", self.name, {"count": len(known.versions) + 1})
+        known.versions.append(version)
+        self._install(call, version)
+        return True
+
+    def _matches(self, call: Call, known: Signature) -> bool:
+        """Whether an installed version accepts this very call (else the dispatcher would ask again for ever)."""
+        return known.python or self.native.matches(*call.args, **call.kwargs)
+
+    def _make(self, call: Call) -> Version:
+        self.traces += 1
+        with recorder.span("trace", self.name):
+            traced = trace_call(
+                self.function,
+                call.bound_args,
+                call.bound_kwargs,
+                fastmath=self.options.fastmath,
+                static=call.static,
+            )
+        self.compiles += 1
+        executable = compile_graph(traced.graph, fastmath=self.options.fastmath)
+        return Version(traced, executable)
+
+    def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
+        """A trace ended. An error NumPy itself would raise says nothing of other calls: they are traced again."""
+        if failure.reason in ("error", "size") and known.errors < MOST_TRACES:
+            known.errors += 1
+            return False
+        self._run_as_python(call, known, failure)
+        return True
+
+    def _run_as_python(self, call: Call, known: Signature, failure: CannotTrace) -> None:
+        known.python = True
+        self._install_python(call)
+        recorder.event(
+            "fallback", self.name, {"reason": failure.reason, "text": str(failure)}, failure.source
+        )
+        said = (failure.reason, failure.source)
+        if said not in self.said and failure.reason != "error":
+            self.said.add(said)
+            where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
+            message = f"{self.name} runs as Python, because {failure}{where}"
+            warnings.warn(JitwiseWarning(message), stacklevel=4)
+
+    # The dispatcher's entries
+
+    def _install(self, call: Call, version: Version) -> None:
+        traced, order = version.traced, call.order
+        leaves = [("leaf", order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
+        captures = [(path.container, path.key, path.how) for path in traced.captures]
+        guards = [
+            (guard.path.container, order[guard.path.key] if guard.path.how == "leaf" else guard.path.key,
+             guard.path.how, guard.expected, guard.test)
+            for guard in traced.guards
+        ]  # fmt: skip
+        self.native.add_entry(
+            call.args,
+            call.kwargs,
+            version.executable.program,
+            leaves,
+            captures,
+            guards,
+            traced.outputs,
+        )
+
+    def _install_python(self, call: Call) -> None:
+        self.native.add_entry(call.args, call.kwargs, None, [], [], [], ("const", None))
+
+    # Calls in canonical form
+
+    def _canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
+        """The call with arguments bound to parameters; None when Python would refuse it."""
+        numbered = _Numbered()
+        call_args = tuple([numbered.number(item) for item in args])
+        call_kwargs = {name: numbered.number(item) for name, item in kwargs.items()}
+        style = (len(args), tuple(kwargs))
+        if self.signature is None:
+            bound_args, bound_kwargs = call_args, call_kwargs
+        else:
+            try:
+                bound = self.signature.bind(*call_args, **call_kwargs)
+            except TypeError:
+                return None
+            bound_args, bound_kwargs = bound.args, dict(sorted(bound.kwargs.items()))
+        order = [leaf.index for leaf in leaves_of(bound_args, bound_kwargs)]
+        real_args = tuple([_unnumber(item) for item in bound_args])
+        real_kwargs = {name: _unnumber(item) for name, item in bound_kwargs.items()}
+        static = self._static_leaves(bound_args, bound_kwargs)
+        key = (_structure(real_args), _structure(real_kwargs), static)
+        return Call(args, kwargs, real_args, real_kwargs, order, frozenset(static), key, style)
+
+    def _static_leaves(self, args: tuple, kwargs: dict[str, Any]) -> tuple[int, ...]:
+        """Indices, among canonical leaves, of those in arguments declared static."""
+        numbers, names = self.options.static_argnums, self.options.static_argnames
+        if not numbers and not names:
+            return ()
+        parameters = list(self.signature.parameters) if self.signature else []
+        wanted = {position if position >= 0 else len(args) + position for position in numbers}
+        wanted |= {parameters.index(name) for name in names if name in parameters}
+        found, index = [], 0
+        items = [(position in wanted, item) for position, item in enumerate(args)]
+        items += [(name in names, item) for name, item in kwargs.items()]
+        for is_static, item in items:
+            count = len(leaves_of((item,), {}))
+            found += range(index, index + count) if is_static else ()
+            index += count
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: as given, as bound to parameters, and how the leaves of the two correspond."""
+
+    args: tuple
+    kwargs: dict[str, Any]
+    bound_args: tuple
+    bound_kwargs: dict[str, Any]
+    order: list[int]
+    static: frozenset[int]
+    key: Any
+    style: Any
+
+
+class _Leaf:
+    """A leaf of the call as given, with its number."""
+
+    __slots__ = ("index", "value")
+
+    def __init__(self, index: int, value: Any) -> None:
+        self.index = index
+        self.value = value
+
+
+class _Numbered:
+    """Replaces leaves by numbered ones."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def number(self, item: Any) -> Any:
+        inner = children(item)
+        if inner is None:
+            self.count += 1
+            return _Leaf(self.count - 1, item)
+        return _rebuilt(item, [self.number(each) for each in inner])
+
+
+class _Node:
+    """A dataclass instance with numbered fields."""
+
+    __slots__ = ("items", "original")
+
+    def __init__(self, original: Any, items: list[Any]) -> None:
+        self.original = original
+        self.items = items
+
+
+def _rebuilt(item: Any, items: list[Any]) -> Any:
+    kind = type(item)
+    if kind is dict:
+        return dict(zip(item, items, strict=True))
+    if kind is tuple or kind is list:
+        return kind(items)
+    return kind(*items) if is_namedtuple(item) else _Node(item, items)
+
+
+def _unnumber(item: Any) -> Any:
+    kind = type(item)
+    if kind is _Leaf:
+        return item.value
+    if kind is _Node:
+        return item.original
+    inner = children(item)
+    return item if inner is None else _rebuilt(item, [_unnumber(each) for each in inner])
+
+
+def _structure(item: Any) -> Any:
+    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1, identities of statics."""
+    kind = type(item)
+    if kind is np.ndarray:
+        return (kind, item.dtype.str, item.ndim, tuple([size == 1 for size in item.shape]))
+    if isinstance(item, np.generic):
+        return (kind, item.dtype.str)
+    if kind in (int, float, bool, complex):
+        return kind
+    inner = children(item)
+    if inner is not None:
+        keys = tuple(item) if kind is dict else None
+        return (kind, keys, tuple([_structure(each) for each in inner]))
+    return (kind, item) if kind in (str, bytes, type(None)) else _Identity(item)
+
+
+class _Identity:
+    """A static object in a signature: kept alive, compared by identity."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.item is self.item
+
+    def __hash__(self) -> int:
+        return id(self.item)
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _as_tuple(given: Any, kind: type, name: str) -> tuple:
+    """A static_argnums-like option: one item, several, or None."""
+    if given is None:
+        return ()
+    items = (given,) if isinstance(given, kind) else tuple(given)
+    for item in items:
+        if not isinstance(item, kind) or isinstance(item, bool):
+            raise TypeError(
+                f"jit({name}={given!r}): expected {kind.__name__} or several of them, got {item!r}"
+            )
+    return items
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    static_argnums: int | Iterable[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Iterable[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    device: Any = None,
+    backend: str | None = None,
+    strategy: str = "auto",
+    fastmath: bool = False,
+    wait: bool = True,
+) -> Any:
+    """Compile a function of NumPy arrays when it is called; `@jit`, `@jit(...)` and `jit(f, ...)` all work.
+
+    The result has the value, dtype, shape, structure and exceptions of the function run by NumPy; what cannot be compiled runs as
+    Python and is said once. Outputs are fresh arrays.
+
+    Args:
+        function: any callable. Without it, a decorator is returned.
+        static_argnums, static_argnames: arguments whose values are compiled in; other values compile again.
+            Arguments that are no numbers or arrays are static without being named here.
+        donate_argnums, donate_argnames: accepted for compatibility; memory of arguments is not reused yet.
+        keep_unused: accepted for compatibility; unused arguments cost nothing.
+        inline: accepted for compatibility; inner functions are part of the outer graph.
+        device, backend: None or "cpu".
+        strategy: "auto", "whole", "parts" or "off" (run as Python).
+        fastmath: allow what holds of real numbers only (reassociation, contraction).
+        wait: compile at the first call.
+
+    Raises:
+        TypeError: `function` is not callable, or an option has the wrong type.
+        ValueError: an unknown strategy, or a backend other than the CPU.
+    """
+    options = Options(
+        _as_tuple(static_argnums, int, "static_argnums"),
+        _as_tuple(static_argnames, str, "static_argnames"),
+        _as_tuple(donate_argnums, int, "donate_argnums"),
+        _as_tuple(donate_argnames, str, "donate_argnames"),
+        keep_unused,
+        inline,
+        strategy,
+        fastmath,
+        wait,
+    )
+    if strategy not in STRATEGIES:
+        raise ValueError(f"jit(strategy={strategy!r}): expected one of {', '.join(STRATEGIES)}")
+    if backend not in (None, "cpu") or device not in (None, "cpu"):
+        raise ValueError(
+            f"jit runs on the CPU; backend or device {backend or device!r} is not available"
+        )
+    if function is None:
+        return functools.partial(_jit, options=options)
+    return _jit(function, options)
+
+
+def _jit(function: Callable[..., Any], options: Options) -> Any:
+    if not callable(function):
+        raise TypeError(f"jit expects a function, got {type(function).__name__}: {function!r}")
+    if isinstance(function, Function):
+        function = function.__wrapped__
+    if isinstance(function, (staticmethod, classmethod)):
+        raise TypeError(f"write @{type(function).__name__} above @jit, not below it")
+    state = State(function, options)
+    native = Function(state.miss, function)
+    state.native = native
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        if hasattr(function, name):
+            setattr(native, name, getattr(function, name))
+    native.__wrapped__ = function
+    native.state = state
+    _functions.add(native)
+    return native
+
+
+def _inner(value: Any) -> Any:
+    return value.__wrapped__ if isinstance(value, Function) else None
+
+
+INNER.append(_inner)
+
+
+def clear_caches() -> None:
+    """Forget every trace and program of every jitted function."""
+    for native in list(_functions):
+        native.clear_cache()
+
+
+def _clear_cache(native: Any) -> None:
+    """Forget the traces and programs of this function."""
+    state = native.state
+    with state.lock:
+        native.clear()
+        state.known.clear()
+
+
+Function.clear_cache = _clear_cache
+__all__ = ["Options", "State", "clear_caches", "jit"]

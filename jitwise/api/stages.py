@@ -1,0 +1,200 @@
+"""The stages of a compiled function, by hand: `jit(f).trace(x)`, `.lower()`, `.compile()`, each printable.
+
+    traced = jit(f).trace(x)      the graph as the tracer made it
+    lowered = traced.lower()      the graph after the passes: fusions are kernels
+    compiled = lowered.compile()  callable for arguments of these types
+
+`ShapeDtypeStruct` stands for an array that is not there yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import CannotTrace, ShapeError, StageError
+from ..ir.printer import print_graph
+from ..runtime._native import Function
+from ..runtime.executable import Executable, compile_graph
+from ..trace.function import Traced as TracedFunction
+from ..trace.captures import fetch
+from ..trace.function import children, leaves_of, trace_call
+from .jit import State
+
+
+@dataclass(frozen=True)
+class ShapeDtypeStruct:
+    """The shape and dtype of an array, without data.
+
+    Raises TypeError for a shape that is not made of non-negative ints.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def __init__(self, shape: Any, dtype: Any) -> None:
+        sizes = tuple(shape) if np.iterable(shape) else (shape,)
+        if not all(isinstance(size, (int, np.integer)) and size >= 0 for size in sizes):
+            raise TypeError(f"ShapeDtypeStruct(shape={shape!r}): sizes are non-negative ints")
+        object.__setattr__(self, "shape", tuple(int(size) for size in sizes))
+        object.__setattr__(self, "dtype", np.dtype(dtype))
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+
+def stand_in(item: Any) -> Any:
+    """`item` with an array without memory in place of each ShapeDtypeStruct."""
+    if isinstance(item, ShapeDtypeStruct):
+        return np.broadcast_to(np.zeros((), item.dtype), item.shape)
+    inner = children(item)
+    if inner is None or not any(
+        isinstance(each, ShapeDtypeStruct) or children(each) for each in inner
+    ):
+        return item
+    if type(item) is dict:
+        return {key: stand_in(each) for key, each in item.items()}
+    items = [stand_in(each) for each in inner]
+    if type(item) in (tuple, list):
+        return type(item)(items)
+    return type(item)(*items)
+
+
+def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
+    """Trace a function for these arguments. Raises StageError with the line when it has to run as Python."""
+    call = state._canonical(
+        tuple(stand_in(item) for item in args), {k: stand_in(v) for k, v in kwargs.items()}
+    )
+    if call is None:
+        state.signature.bind(*args, **kwargs)  # type: ignore[union-attr]  # raises TypeError in Python's words
+    assert call is not None
+    try:
+        traced = trace_call(
+            state.function,
+            call.bound_args,
+            call.bound_kwargs,
+            fastmath=state.options.fastmath,
+            static=call.static,
+        )
+    except CannotTrace as failure:
+        where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
+        raise StageError(
+            f"{state.name} cannot be compiled, because {failure}{where}; call it directly, and it runs as Python"
+        ) from failure.__cause__
+    return Traced(state, call, traced)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A function as a graph."""
+
+    state: State
+    call: Any
+    traced: TracedFunction
+
+    @property
+    def graph(self) -> Any:
+        """The graph as the tracer made it."""
+        return self.traced.graph
+
+    def as_text(self) -> str:
+        """The graph's text."""
+        return print_graph(self.traced.graph)
+
+    __str__ = as_text
+
+    def call_sizes(self) -> dict[str, int]:
+        """The value of each symbol in the call that was traced."""
+        leaves = leaves_of(self.call.bound_args, self.call.bound_kwargs)
+        values: dict[str, int] = {}
+        for name, origin in self.graph.symbols.items():
+            how, place = self.traced.origins[origin[1]]
+            item = leaves[place] if how == "leaf" else fetch(self.traced.captures[place])
+            values[name] = item.shape[origin[2]] if origin[0] == "size" else int(item)
+        return values
+
+    def lower(self) -> Lowered:
+        """Run the passes."""
+        executable = compile_graph(self.traced.graph, fastmath=self.state.options.fastmath)
+        return Lowered(self, executable)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A graph after the passes."""
+
+    stage: Traced
+    executable: Executable
+
+    def as_text(self, dialect: str | None = None) -> str:
+        """Text of the fused graph; `dialect` may be "trace", "fuse", "kernel" or "llvm"."""
+        return (
+            self.stage.as_text()
+            if dialect == "trace"
+            else self.executable.as_text(dialect or "fuse")
+        )
+
+    __str__ = as_text
+
+    def compile(self) -> Compiled:
+        """Make it callable."""
+        return Compiled(self)
+
+
+class Compiled:
+    """A function compiled for the types it was lowered for; sizes are free as far as its guards allow."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        call, traced = lowered.stage.call, lowered.stage.traced
+        self._call = Function(self._refuse, self._refuse)
+        order = call.order
+        leaves = [("leaf", order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
+        captures = [(path.container, path.key, path.how) for path in traced.captures]
+        self._call.add_entry(
+            call.args, call.kwargs, lowered.executable.program, leaves, captures, [], traced.outputs
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program. Raises ShapeError when the arguments have other types or break a guard."""
+        return self._call(*args, **kwargs)
+
+    def _refuse(self, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+        graph = self.lowered.stage.graph
+        expected = ", ".join(str(value.type) for value in graph.inputs)
+        given = ", ".join(_describe(item) for item in (*args, *kwargs.values()))
+        guards = f" with {', '.join(map(str, graph.guards))}" if graph.guards else ""
+        raise ShapeError(
+            f"{self.lowered.stage.state.name} was compiled for ({expected}){guards}, and is called with ({given}); "
+            "call the jitted function itself, which compiles for other types"
+        )
+
+    def as_text(self, dialect: str | None = None) -> str:
+        """Text of a stage: "trace", "fuse", "kernel" (default) or "llvm"."""
+        return self.lowered.as_text(dialect or "kernel")
+
+    __str__ = as_text
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Estimated work of one call with the sizes it was traced with: "flops", "bytes accessed", "kernels"."""
+        return self.lowered.executable.cost(self.lowered.stage.call_sizes())
+
+    def memory_analysis(self) -> dict[str, int]:
+        """Bytes of arguments, outputs and temporaries of one call with the sizes it was traced with."""
+        return self.lowered.executable.memory(self.lowered.stage.call_sizes())
+
+
+def _describe(item: Any) -> str:
+    if isinstance(item, (np.ndarray, np.generic)):
+        return f"{item.dtype}{list(item.shape)}"
+    return type(item).__name__

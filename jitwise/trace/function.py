@@ -1,0 +1,296 @@
+"""Trace one call of a function: arguments in, a graph and everything needed to run it again out.
+
+    traced = trace_call(f, (x, 2.0), {"mode": "a"})
+    traced.graph                      the graph
+    traced.origins                    for each graph input ("leaf", k) or ("capture", j)
+    traced.captures, traced.guards    fetch paths and guards on what the function read from outside
+    traced.outputs                    the recipe that turns program outputs into the function's result
+
+or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were copies, `print` had
+not printed yet.
+
+Arguments are flattened through exact tuples, lists, dicts, namedtuples and dataclasses, in order. A leaf is an array, a
+NumPy scalar, a Python number - or static: anything else, which the traced code sees followed (see `scope`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import CannotTrace
+from ..ir.graph import Graph, Value
+from ..ir.types import DTYPE_NAMES
+from .captures import Guard, Path, same_items, shallow
+from .scope import FieldsProxy, Follower, is_users
+from .size import SizeTracer
+from .tracer import Tracer
+from .tracing import Trace, current
+
+_NUMBERS = (int, float, bool, complex)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Traced:
+    """What a trace found. See the module docstring."""
+
+    name: str
+    graph: Graph
+    origins: tuple[tuple[str, int], ...]
+    captures: tuple[Path, ...]
+    guards: tuple[Guard, ...]
+    outputs: Any
+    leaves: int
+    emitted: int
+
+
+def is_namedtuple(item: Any) -> bool:
+    """Whether an object is an instance of a namedtuple class."""
+    return isinstance(item, tuple) and type(item) is not tuple and hasattr(type(item), "_fields")
+
+
+def is_dataclass_leafless(item: Any) -> bool:
+    """Whether an object is a dataclass instance, which is flattened by field."""
+    return dataclasses.is_dataclass(item) and not isinstance(item, type)
+
+
+def children(item: Any) -> list[Any] | None:
+    """The items that an argument is flattened into, or None for a leaf. The native dispatcher flattens alike."""
+    kind = type(item)
+    if kind is tuple or kind is list or is_namedtuple(item):
+        return list(item)
+    if kind is dict:
+        return list(item.values())
+    if is_dataclass_leafless(item):
+        return [getattr(item, field.name) for field in dataclasses.fields(item)]
+    return None
+
+
+def leaves_of(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """The leaves of a call, in the dispatcher's order."""
+    leaves: list[Any] = []
+    pending = [*args, *kwargs.values()][::-1]
+    while pending:
+        item = pending.pop()
+        inner = children(item)
+        if inner is None:
+            leaves.append(item)
+        else:
+            pending.extend(inner[::-1])
+    return leaves
+
+
+class _Arguments:
+    """Rebuilds the arguments with tracers for leaves, remembering containers to notice changes."""
+
+    def __init__(self, trace: Trace, follower: Follower, static: frozenset[int]) -> None:
+        self.trace = trace
+        self.follower = follower
+        self.count = 0
+        self.containers: list[tuple[Any, list[Any]]] = []
+        self.static = static
+
+    def build(self, item: Any) -> Any:
+        kind = type(item)
+        inner = children(item)
+        if inner is None:
+            index = self.count
+            self.count += 1
+            return self.leaf(item, index)
+        items = [self.build(each) for each in inner]
+        if kind is list or kind is dict:
+            copy: Any = items if kind is list else dict(zip(item, items, strict=True))
+            self.containers.append((copy, shallow(copy)))
+            return copy
+        if kind is tuple:
+            return tuple(items)
+        if is_namedtuple(item):
+            return kind(*items)
+        return self.dataclass(item, items)
+
+    def dataclass(self, item: Any, items: list[Any]) -> Any:
+        kind = type(item)
+        copy = object.__new__(kind)
+        for field, value in zip(dataclasses.fields(item), items, strict=True):
+            object.__setattr__(copy, field.name, value)
+        names = {field.name for field in dataclasses.fields(item)}
+        if set(getattr(item, "__dict__", {})) - names:
+            self.trace.refuse("type", f"{kind.__name__} with attributes that are no fields")
+        return FieldsProxy(self.follower, copy, kind.__name__) if _has_methods(kind) else copy
+
+    def leaf(self, item: Any, index: int) -> Any:
+        trace = self.trace
+        kind = type(item)
+        if index in self.static:
+            return self.follower.follow(item, Path("leaf", None, index), f"argument {index}")
+        if kind is np.ndarray:
+            tracer = trace.input(item, ("leaf", index), "array")
+            tracer.fresh = False
+            return tracer
+        if kind in _NUMBERS:
+            return trace.number_input(item, ("leaf", index))
+        if isinstance(item, np.generic) and item.dtype in DTYPE_NAMES:
+            return trace.input(item, ("leaf", index), "scalar")
+        if isinstance(item, np.generic):
+            trace.refuse("dtype", str(item.dtype))
+        if isinstance(item, np.ndarray):  # a subclass has operators of its own
+            trace.refuse("type", kind.__name__)
+        if type(item) in (Tracer, SizeTracer):
+            trace.refuse("type", "traced value")
+        return self.follower.follow(item, Path("leaf", None, index), f"argument {index}")
+
+    def changed(self) -> bool:
+        return any(not same_items(copy, before) for copy, before in self.containers)
+
+
+def _has_methods(kind: type) -> bool:
+    """Whether a dataclass has functions written by the user, which must be followed."""
+    return any(
+        isinstance(value, (types.FunctionType, property))
+        and getattr(value, "__code__", _NO_CODE).co_filename != "<string>"
+        for owner in kind.__mro__
+        if owner is not object
+        for value in vars(owner).values()
+    )
+
+
+_NO_CODE = _has_methods.__code__
+
+
+def trace_call(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    fastmath: bool = False,
+    static: frozenset[int] = frozenset(),
+) -> Traced:
+    """Trace `function(*args, **kwargs)`. Raises CannotTrace when it has to run as Python.
+
+    `static`: indices of leaves whose value becomes part of the trace. Exceptions of the user's function become
+    CannotTrace too, because running it as Python raises them with the right values.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    trace = Trace(name, fastmath=fastmath)
+    follower = Follower(trace)
+    token = current.set(trace)
+    try:
+        arguments = _Arguments(trace, follower, static)
+        with np.errstate(all="ignore"):  # constants are folded without warnings of their own
+            given = [arguments.build(item) for item in args]
+            options = {key: arguments.build(item) for key, item in kwargs.items()}
+            result = follower.callee(function)(*given, **options)
+        if trace.failure is not None:
+            raise trace.failure  # the function swallowed it
+        return _finished(trace, arguments, result)
+    except CannotTrace as failure:
+        raise (trace.failure or failure) from None
+    except Exception as error:
+        raise (
+            trace.failure or CannotTrace("error", type(error).__name__, _line_of(error))
+        ) from error
+    finally:
+        current.reset(token)
+        trace.close()
+
+
+def _line_of(error: BaseException) -> tuple[str, int] | None:
+    """The last line of a user's function in a traceback."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_users(code):
+            found = (code.co_filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
+    changed = trace.captures.changed()
+    if changed is not None:
+        trace.refuse("effect", changed)
+    if arguments.changed():
+        trace.refuse("effect", "an argument")
+    outputs = _Outputs(trace)
+    recipe = outputs.recipe(result)
+    graph = trace.finish(outputs.values)
+    for printed, options in trace.printed:
+        print(*[repr(item) if type(item) is Tracer else item for item in printed], **options)
+    return Traced(
+        trace.name,
+        graph,
+        tuple(trace.origins),
+        tuple(trace.captures.paths),
+        tuple(trace.captures.guards),
+        recipe,
+        arguments.count,
+        trace.builder.emitted,
+    )
+
+
+_NUMBER_RECIPES = {bool: "bool", int: "int", float: "float", complex: "complex"}
+
+
+class _Outputs:
+    """Turns the function's result into a recipe and the list of graph outputs."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.values: list[Value] = []
+        self.places: dict[int, int] = {}
+        self.kept: list[Any] = []
+
+    def output(self, tracer: Tracer) -> int:
+        """One handle is one array, however often it is returned; two handles are two arrays."""
+        found = self.places.get(id(tracer))
+        if found is None:
+            found = self.places[id(tracer)] = len(self.values)
+            self.values.append(tracer.value)
+            self.kept.append(tracer)
+        return found
+
+    def recipe(self, item: Any) -> Any:
+        kind = type(item)
+        if kind is Tracer:
+            if item.trace is not self.trace:
+                item.trace.escaped()
+            if item.kind == "python":
+                return (_NUMBER_RECIPES[type(item.hint)], self.output(item))
+            return ("array" if item.kind == "array" else "scalar", self.output(item))
+        if kind is SizeTracer:
+            return self.recipe(self.trace.lift(item))
+        if kind in (int, float, bool, complex, str, bytes, type(None)) or isinstance(
+            item, np.generic
+        ):
+            return ("const", item)
+        if kind is tuple or kind is list:
+            return (kind.__name__, [self.recipe(each) for each in item])
+        if kind is dict:
+            return ("dict", [(key, self.recipe(each)) for key, each in item.items()])
+        if kind is np.ndarray:  # made in the trace, or captured: a fresh copy at each call
+            if item.dtype in DTYPE_NAMES:
+                return ("array", self.output(self.trace.captures.array_object(item)))
+            self.trace.refuse("dtype", str(item.dtype))
+        if is_namedtuple(item):
+            return ("call", kind, [self.recipe(each) for each in item])
+        if is_dataclass_leafless(item) and kind.__init__.__qualname__.endswith("__init__"):
+            return ("call", _rebuilder(kind), [self.recipe(each) for each in children(item) or ()])
+        self.trace.refuse("type", kind.__name__)
+
+
+def _rebuilder(kind: type) -> Callable[..., Any]:
+    """A function that makes a dataclass instance of its fields without running `__init__` or `__post_init__` again."""
+    names = [field.name for field in dataclasses.fields(kind)]
+
+    def rebuild(*values: Any) -> Any:
+        made = object.__new__(kind)
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(made, name, value)
+        return made
+
+    return rebuild

@@ -1,0 +1,418 @@
+"""Running a user's function so that everything it reads from outside is seen: followed functions.
+
+A followed function has the same code, but its globals are a `Scope` (a dict that asks for each name once) and its closure
+cells hold followed values. What comes out of a global, a cell, an attribute or a container is `follow`ed:
+
+    array                 -> tracer of a hidden input, fetched again at each call
+    number, string, None  -> itself, and a guard that it is equal
+    user's function       -> followed in turn, and a guard that it is the same object
+    jitted function       -> its function, followed (the trace inlines it)
+    list, dict, set       -> a copy with followed items; a change ends the trace
+    object                -> `ObjectProxy`: its attributes are followed
+    NumPy                 -> `NumpyNamespace`: creation functions accept sizes and tracers
+    anything else         -> itself, and a guard that it is the same object
+
+Functions that write globals or nonlocals, generators, and calls known to have effects end the trace. Code of installed packages is not
+followed: it sees tracers through NumPy's protocols only.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import enum
+import functools
+import os
+import sysconfig
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import CannotTrace
+from ..ir.types import DTYPE_NAMES
+from .captures import Path
+from .source import ScopeGlobals
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracing import Trace
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = tuple(
+    {
+        os.path.abspath(path)
+        for path in (*sysconfig.get_paths().values(), os.path.dirname(os.__file__))
+    }
+    | {os.path.dirname(os.path.dirname(np.__file__)), "<frozen"}
+)
+_GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+_CLOCKS = {"time", "datetime", "random", "secrets", "uuid", "os", "_random", "posix", "_datetime"}
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range, np.dtype)
+_MOST_ITEMS = 256
+INNER: list[
+    Callable[[Any], Any]
+] = []  # functions that give the Python function of a jitted one, or None
+
+
+def is_users(code: types.CodeType) -> bool:
+    """Whether code was written by the user: not of jitwise, an installed package or the standard library."""
+    filename = code.co_filename
+    if filename.startswith("<") and not filename.startswith("<frozen"):
+        return True  # a REPL, a notebook, exec
+    return not is_library_file(os.path.abspath(filename))
+
+
+def is_library_file(path: str) -> bool:
+    """Whether a file belongs to jitwise, an installed package or the standard library."""
+    if path.startswith(_HERE + os.sep):
+        return os.sep + "programs" + os.sep not in path  # the demo's programs are users' code
+    return path.startswith(_LIBRARIES)
+
+
+@functools.lru_cache(maxsize=1024)
+def fault_of_code(code: types.CodeType) -> tuple[str, str] | None:
+    """Why code cannot be followed, as (reason, detail), or None."""
+    if code.co_flags & _GENERATORS:
+        return "generator", f"{code.co_name} is a generator or coroutine"
+    free = len(code.co_freevars)
+    if "__class__" in code.co_freevars:
+        return "source", f"super() in {code.co_name}"
+    cells = len(set(code.co_cellvars) - set(code.co_varnames))
+    first_free = len(code.co_varnames) + cells
+    raw = code.co_code
+    for position in range(0, len(raw), 2):
+        name = dis.opname[raw[position]]
+        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            return "global", code.co_names[raw[position + 1]]
+        if free and name in ("STORE_DEREF", "DELETE_DEREF") and raw[position + 1] >= first_free:
+            return "global", code.co_freevars[raw[position + 1] - first_free]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            fault = fault_of_code(constant)
+            own = fault is not None and fault[0] == "global" and fault[1] in code.co_cellvars
+            if fault is not None and fault[0] != "generator" and not own:
+                return fault
+    return None
+
+
+class Scope(ScopeGlobals):
+    """Globals of followed functions: a name is looked up in the real globals once and followed."""
+
+    def __init__(self, follower: Follower, real: dict[str, Any]) -> None:
+        super().__init__()
+        self.follower = follower
+        self.real = real
+        for name in ("__name__", "__file__", "__package__"):
+            if name in real:
+                dict.__setitem__(self, name, real[name])
+        dict.__setitem__(self, "__builtins__", follower.builtins)
+
+    def __missing__(self, name: str) -> Any:
+        if name not in self.real:
+            self.follower.trace.captures.guard(Path("dict", self.real, name), None, "absent")
+            value = self.follower.builtins[name]  # KeyError: the interpreter raises NameError
+            dict.__setitem__(self, name, value)
+            return value
+        value = self.follower.follow(self.real[name], Path("dict", self.real, name), name)
+        dict.__setitem__(self, name, value)
+        return value
+
+
+class Follower:
+    """Follows values for one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.scopes: dict[int, Scope] = {}
+        self.functions: dict[int, tuple[Any, Any]] = {}
+        self.seen: dict[int, tuple[Any, Any]] = {}
+        self.builtins = _followed_builtins(trace)
+
+    def function(self, function: types.FunctionType) -> types.FunctionType:
+        """The followed twin of a user's function."""
+        found = self.functions.get(id(function))
+        if found is not None:
+            return found[1]
+        fault = fault_of_code(function.__code__)
+        if fault is not None:
+            source = (function.__code__.co_filename, function.__code__.co_firstlineno)
+            raise self._fail(CannotTrace(fault[0], fault[1], source))
+        scope = self.scopes.get(id(function.__globals__))
+        if scope is None:
+            scope = self.scopes[id(function.__globals__)] = Scope(self, function.__globals__)
+        cells = function.__closure__ and tuple([types.CellType() for _ in function.__closure__])
+        twin = types.FunctionType(function.__code__, scope, function.__name__, None, cells)
+        self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
+        self._fill_cells(function, cells or ())
+        twin.__defaults__ = self._defaults(function)
+        twin.__kwdefaults__ = function.__kwdefaults__ and {
+            name: self.follow(value, Path("item", function.__kwdefaults__, name), name)
+            for name, value in function.__kwdefaults__.items()
+        }
+        twin.__qualname__ = function.__qualname__
+        return twin
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function under trace as it is called: followed when it is the user's."""
+        if isinstance(function, types.FunctionType):
+            return self.function(function) if is_users(function.__code__) else function
+        return self._object(function, getattr(function, "__name__", type(function).__name__))
+
+    def _fail(self, failure: CannotTrace) -> CannotTrace:
+        if self.trace.failure is None:
+            self.trace.failure = failure
+        return failure
+
+    def _defaults(self, function: types.FunctionType) -> tuple | None:
+        defaults = function.__defaults__
+        if defaults is None:
+            return None
+        path = Path("attr", function, "__defaults__")
+        self.trace.captures.guard(path, defaults, "is")
+        return tuple(
+            self.follow(value, Path("item", defaults, index), f"a default of {function.__name__}")
+            for index, value in enumerate(defaults)
+        )
+
+    def _fill_cells(self, function: types.FunctionType, cells: tuple[types.CellType, ...]) -> None:
+        for name, cell, twin in zip(
+            function.__code__.co_freevars, function.__closure__ or (), cells, strict=True
+        ):
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                continue  # still unbound: so is the twin's
+            twin.cell_contents = self.follow(content, Path("cell", cell, None), name)
+
+    def follow(self, value: Any, path: Path, name: str) -> Any:
+        """What traced code sees in place of `value`, which it fetched by `path`."""
+        captures = self.trace.captures
+        kind = type(value)
+        if kind is np.ndarray and value.dtype.newbyteorder("=") in DTYPE_NAMES:
+            return captures.array(path, value)
+        if kind in _PLAIN or isinstance(value, (np.generic, enum.Enum, np.dtype)):
+            captures.guard(
+                path, value, "equal" if kind in (int, float, complex, str, bytes, bool) else "is"
+            )
+            if isinstance(value, np.generic):
+                self._guard_scalar(path, value)
+            return value
+        if kind is Tracer:
+            return value
+        if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+            captures.guard(path, value, "is")
+            items = [
+                self.follow(item, Path("item", value, index), name)
+                for index, item in enumerate(value)
+            ]
+            return kind(items) if kind is tuple else kind(*items)
+        if kind in (list, dict, set):
+            return self._container(value, path, name)
+        captures.guard(path, value, "is")
+        return self._object(value, name)
+
+    def _guard_scalar(self, path: Path, value: np.generic) -> None:
+        if value.dtype not in DTYPE_NAMES:
+            self.trace.refuse("dtype", str(value.dtype))
+
+    def _container(self, value: Any, path: Path, name: str) -> Any:
+        captures = self.trace.captures
+        known = self.seen.get(id(value))
+        captures.guard(path, value, "is")
+        if known is not None:
+            return known[1]
+        if len(value) > _MOST_ITEMS:
+            self.trace.refuse("source", f"{name}, a {type(value).__name__} of {len(value)} items,")
+        captures.guard(Path("length", value, None), len(value), "equal")
+        if type(value) is list:
+            copy: Any = []
+            self.seen[id(value)] = (value, copy)
+            copy.extend(
+                self.follow(item, Path("item", value, i), name) for i, item in enumerate(value)
+            )
+        elif type(value) is dict:
+            copy = {}
+            self.seen[id(value)] = (value, copy)
+            copy.update(
+                {
+                    key: self.follow(item, Path("item", value, key), name)
+                    for key, item in value.items()
+                }
+            )
+        else:
+            self.trace.refuse("source", f"the set {name}")
+        return captures.shadow(value, copy, name)
+
+    def _object(self, value: Any, name: str) -> Any:
+        known = self.seen.get(id(value))
+        if known is None:
+            known = self.seen[id(value)] = (value, self._follow_object(value, name))
+        return known[1]
+
+    def _follow_object(self, value: Any, name: str) -> Any:
+        from .namespace import namespace_of, replacement
+
+        replaced = replacement(self.trace, value)
+        if replaced is not None:
+            return replaced
+        for unwrap in INNER:
+            inner = unwrap(value)
+            if inner is not None:
+                return self._object(inner, name)
+        if isinstance(value, types.FunctionType):
+            return self.function(value) if is_users(value.__code__) else self._pure(value, name)
+        if isinstance(value, types.MethodType) and is_users(value.__func__.__code__):
+            return functools.partial(
+                self.function(value.__func__), self._object(value.__self__, name)
+            )
+        if isinstance(value, functools.partial):
+            func = self._object(value.func, name)
+            args = [
+                self.follow(a, Path("item", value.args, i), name) for i, a in enumerate(value.args)
+            ]
+            options = {
+                k: self.follow(v, Path("item", value.keywords, k), name)
+                for k, v in value.keywords.items()
+            }
+            return functools.partial(func, *args, **options)
+        if isinstance(value, types.ModuleType):
+            return namespace_of(self, value)
+        if isinstance(value, type):
+            return value
+        if callable(value) and not hasattr(value, "__dict__"):
+            return self._pure(value, name)
+        if isinstance(value, np.random.Generator) or type(value).__module__.startswith(
+            "numpy.random"
+        ):
+            self.trace.refuse("random", name)
+        if isinstance(value, np.ufunc) or type(value).__module__.split(".")[0] in (
+            "numpy",
+            "builtins",
+        ):
+            return self._pure(value, name)
+        return ObjectProxy(self, value, name)
+
+    def _pure(self, value: Any, name: str) -> Any:
+        """A function of a library: refused when it is known to answer differently each time."""
+        module = (getattr(value, "__module__", None) or "").split(".")[0]
+        owner = type(getattr(value, "__self__", None)).__module__ or ""
+        if module in _CLOCKS or owner.split(".")[0] in _CLOCKS:
+            trace = self.trace
+            return lambda *args, **options: trace.refuse("clock", name)
+        if module == "numpy" and owner.startswith("numpy.random"):
+            trace = self.trace
+            return lambda *args, **options: trace.refuse("random", name)
+        return value
+
+
+class ObjectProxy:
+    """Stands for a user's object: attributes are followed, assignments end the trace."""
+
+    __slots__ = ("_follower", "_name", "_object")
+
+    def __init__(self, follower: Follower, value: Any, name: str) -> None:
+        object.__setattr__(self, "_follower", follower)
+        object.__setattr__(self, "_object", value)
+        object.__setattr__(self, "_name", name)
+
+    @property
+    def __class__(self) -> type:
+        return type(self._object)
+
+    def __getattr__(self, name: str) -> Any:
+        value, follower = self._object, self._follower
+        for owner in type(value).__mro__:
+            if name in vars(owner):
+                found = vars(owner)[name]
+                break
+        else:
+            found = None
+        if isinstance(found, property):
+            if found.fget is None or not isinstance(found.fget, types.FunctionType):
+                return follower.trace.refuse("source", f"the property {name}")
+            return follower.function(found.fget)(self)
+        own = getattr(value, "__dict__", {})
+        if name not in own and isinstance(found, types.FunctionType):
+            follower.trace.captures.guard(Path("attr", type(value), name), found, "is")
+            if not is_users(found.__code__):
+                return follower.trace.refuse("source", f"{type(value).__name__}.{name}")
+            return functools.partial(follower.function(found), self)
+        if name not in own and isinstance(found, staticmethod):
+            return follower._object(found.__func__, name)
+        if name not in own and found is None:
+            return getattr(value, name)  # raises AttributeError, or asks the user's __getattr__
+        return follower.follow(
+            getattr(value, name), Path("attr", value, name), f"{self._name}.{name}"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._follower.trace.refuse("effect", f"{self._name}.{name}")
+
+    def __delattr__(self, name: str) -> None:
+        self._follower.trace.refuse("effect", f"{self._name}.{name}")
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.__getattr__("__call__")(*args, **options)
+
+    def _refused(self, *args: Any) -> Any:
+        return self._follower.trace.refuse(
+            "source", f"{self._name}, a {type(self._object).__name__},"
+        )
+
+    __getitem__ = __setitem__ = __len__ = __iter__ = __contains__ = __add__ = __radd__ = _refused
+    __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __bool__ = _refused
+    __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __enter__ = __exit__ = _refused
+    __hash__ = object.__hash__
+
+
+class FieldsProxy(ObjectProxy):
+    """Stands for a dataclass argument: fields are the tracers of its leaves, methods and properties are followed."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(self._object, "__dict__", {})
+        return own[name] if name in own else ObjectProxy.__getattr__(self, name)
+
+
+def _followed_builtins(trace: Trace) -> dict[str, Any]:
+    """Builtins in which what reads or changes the world ends the trace, and `print` waits for the trace to succeed."""
+    from .size import SizeTracer
+
+    table = dict(vars(builtins))
+
+    def refusing(name: str) -> Callable[..., Any]:
+        return lambda *args, **options: trace.refuse("effect", f"the world, by {name}()")
+
+    for name in (
+        "open",
+        "input",
+        "exec",
+        "eval",
+        "globals",
+        "locals",
+        "vars",
+        "setattr",
+        "delattr",
+        "breakpoint",
+    ):
+        table[name] = refusing(name)
+
+    def followed_len(item: Any) -> Any:
+        if type(item) is Tracer and item.value.type.shape:
+            return trace.expose(item.value.type.shape[0])
+        return len(item)
+
+    def followed_print(*args: Any, **options: Any) -> None:
+        trace.printed.append((args, options))
+
+    def followed_id(item: Any) -> Any:
+        return trace.refuse("value", "id") if type(item) in (Tracer, SizeTracer) else id(item)
+
+    table.update(len=followed_len, print=followed_print, id=followed_id)
+    return table
+
+
+__all__ = ["INNER", "Follower", "Scope", "is_users"]

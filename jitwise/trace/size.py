@@ -1,0 +1,195 @@
+"""`SizeTracer`: an int whose value is known at run time only - the size of an axis, or a Python int argument.
+
+Arithmetic stays symbolic; a comparison asks the value of this call and records what it found as a guard; whatever needs the
+number itself (`range`, `int`, an index into a list) guards the number.
+
+    n = x.shape[0]          n
+    n // 2 + 1              (n // 2) + 1          no guard
+    if n > 10: ...          True, guard n - 11 >= 0
+    range(n)                guard n - 7 == 0      when this call has 7
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..ir import dims
+from ..ir.dims import Dim, Size
+
+if TYPE_CHECKING:
+    from .tracing import Trace
+
+
+def size_of(item: Any) -> Size | None:
+    """The size that a Python object stands for, or None when it is no integer."""
+    if type(item) is int:
+        return item
+    if isinstance(item, SizeTracer):
+        return item.size
+    if isinstance(item, bool):
+        return None
+    try:
+        return operator.index(item) if hasattr(type(item), "__index__") else None
+    except TypeError:
+        return None
+
+
+def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
+    def method(self: SizeTracer, other: Any) -> Any:
+        size = size_of(other)
+        if size is None or (isinstance(other, SizeTracer) and other.trace is not self.trace):
+            return _as_array(self, name, other, swapped)
+        left, right = (size, self.size) if swapped else (self.size, size)
+        return self.trace.expose(apply(left, right))
+
+    return method
+
+
+def _division(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
+    def method(self: SizeTracer, other: Any) -> Any:
+        size = size_of(other)
+        if size is None:
+            return _as_array(self, name, other, swapped)
+        left, right = (size, self.size) if swapped else (self.size, size)
+        self.trace.require("ne", right)  # Python raises for zero
+        return self.trace.expose(apply(left, right))
+
+    return method
+
+
+def _as_array(self: SizeTracer, name: str, other: Any, swapped: bool) -> Any:
+    """The operation on this size as a Python number among arrays and floats."""
+    lifted = self.trace.lift(self)
+    return getattr(lifted, f"__r{name}__" if swapped else f"__{name}__")(other)
+
+
+def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
+    def method(self: SizeTracer, other: Any) -> Any:
+        size = size_of(other)
+        if size is None:
+            if isinstance(other, (float, bool, complex)):
+                return getattr(operator, name)(int(self), other)
+            return NotImplemented
+        return decide(self, size)
+
+    return method
+
+
+def _less(self: SizeTracer, other: Size) -> bool:
+    return not self.trace.at_least(dims.subtract(self.size, other))
+
+
+def _less_equal(self: SizeTracer, other: Size) -> bool:
+    return self.trace.at_least(dims.subtract(other, self.size))
+
+
+class SizeTracer:
+    """See the module docstring."""
+
+    __slots__ = ("size", "trace")
+
+    def __init__(self, trace: Trace, size: Dim) -> None:
+        self.trace = trace
+        self.size = size
+
+    @property
+    def __class__(self) -> type:  # isinstance(n, int) holds
+        return int
+
+    __add__ = __radd__ = _arithmetic(dims.add, "add")
+    __sub__ = _arithmetic(dims.subtract, "sub")
+    __rsub__ = _arithmetic(dims.subtract, "sub", swapped=True)
+    __mul__ = __rmul__ = _arithmetic(dims.multiply, "mul")
+    __floordiv__ = _division(dims.floor_divide, "floordiv")
+    __rfloordiv__ = _division(dims.floor_divide, "floordiv", swapped=True)
+    __mod__ = _division(dims.modulo, "mod")
+    __rmod__ = _division(dims.modulo, "mod", swapped=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.trace.lift(self) / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.trace.lift(self)
+
+    def __pow__(self, other: Any) -> Any:
+        if type(other) is int and 0 <= other <= 4:
+            return self.trace.expose(dims.product((self.size,) * other))
+        return int(self) ** other
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** int(self)
+
+    def __neg__(self) -> Any:
+        return self.trace.expose(dims.multiply(self.size, -1))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self if self.trace.at_least(self.size) else -self
+
+    __lt__ = _comparison(_less, "lt")
+    __le__ = _comparison(_less_equal, "le")
+    __gt__ = _comparison(lambda self, other: not _less_equal(self, other), "gt")
+    __ge__ = _comparison(lambda self, other: not _less(self, other), "ge")
+
+    def __eq__(self, other: Any) -> Any:
+        size = size_of(other)
+        if size is None:
+            return (
+                int(self) == other if isinstance(other, (float, bool, complex)) else NotImplemented
+            )
+        return self.trace.is_zero(dims.subtract(self.size, size))
+
+    def __ne__(self, other: Any) -> Any:
+        result = self.__eq__(other)
+        return result if result is NotImplemented else not result
+
+    def __bool__(self) -> bool:
+        return not self.trace.is_zero(self.size)
+
+    def __index__(self) -> int:
+        return self.trace.number(self.size)
+
+    __int__ = __index__
+    __trunc__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __hash__(self) -> int:
+        return hash(self.__index__())
+
+    def __repr__(self) -> str:
+        return repr(self.__index__())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.__index__(), spec)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return self.trace.lift(self).__array_ufunc__(ufunc, method, *inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return self.trace.lift(self).__array_function__(function, types, args, options)
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        import numpy as np
+
+        return np.array(self.__index__())
+
+    def __getattr__(self, name: str) -> Any:  # bit_length, real, ... : those of the number
+        return getattr(self.__index__(), name)
+
+    for _name in ("and", "or", "xor", "lshift", "rshift"):
+        _operation = getattr(operator, f"__{_name}__")
+        locals()[f"__{_name}__"] = lambda self, other, _apply=_operation: _apply(int(self), other)
+        locals()[f"__r{_name}__"] = lambda self, other, _apply=_operation: _apply(other, int(self))
+    del _name, _operation
+
+    def __divmod__(self, other: Any) -> Any:
+        return (self // other, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return (other // self, other % self)

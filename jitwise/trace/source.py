@@ -1,0 +1,25 @@
+"""The user's line that is being executed: the nearest frame whose globals are those of a followed function.
+
+Frames of jitwise, NumPy and the standard library are passed over, because only the user's functions run in a `Scope`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+Source = tuple[str, int]
+
+
+class ScopeGlobals(dict):
+    """Marks the globals of a followed function (see `scope`)."""
+
+
+def locate() -> Source | None:
+    """File and line of the nearest followed frame, or None outside a trace."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if isinstance(frame.f_globals, ScopeGlobals):
+            return (frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return None

@@ -1,0 +1,289 @@
+"""`Tracer`: the stand-in for an array, a NumPy scalar or a Python number while a function is traced.
+
+A tracer is a handle on a graph value. NumPy's protocols (`__array_ufunc__`, `__array_function__`), Python's operators, methods and
+properties all end in `Trace.emit`. What would need the value ends the trace (`Trace.refuse`): the function then runs as Python.
+
+In-place operators rebind the handle. That is right only for an array that the trace made itself and that shares memory
+with no other handle; any other in-place change ends the trace.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+
+if TYPE_CHECKING:
+    from ..ir.graph import Value
+    from .tracing import Trace
+
+FUNCTIONS: dict[
+    Any, Callable[..., Any]
+] = {}  # NumPy function -> (trace, *args, **options); filled by trace.numpy
+METHODS: dict[
+    str, Callable[..., Any]
+] = {}  # ndarray method or property name -> (tracer, ...); filled by trace.numpy
+_MISSING = object()
+
+
+class Tracer:
+    """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python number's value in this call."""
+
+    __slots__ = ("fresh", "hint", "kind", "shared", "trace", "value")
+    __array_priority__ = 1000
+
+    def __init__(
+        self, trace: Trace, value: Value, kind: str, hint: Any = None, fresh: bool = True
+    ) -> None:
+        self.trace = trace
+        self.value = value
+        self.kind = kind
+        self.hint = hint
+        self.fresh = fresh
+        self.shared = False
+
+    @property
+    def __class__(self) -> type:
+        if self.kind == "array":
+            return np.ndarray
+        return self.value.type.dtype.type if self.kind == "scalar" else type(self.hint)
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        from .ufuncs import call_ufunc
+
+        return call_ufunc(self.trace, ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple, options: dict) -> Any:
+        handler = FUNCTIONS.get(function)
+        if handler is None:
+            self.trace.refuse("function", f"{function.__module__}.{function.__name__}")
+        return handler(self.trace, *args, **options)
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        if self.kind == "python":
+            return np.array(concrete(self))
+        self.trace.refuse("convert", "a NumPy array")
+
+    # Facts
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.value.type.dtype
+
+    @property
+    def shape(self) -> tuple:
+        return tuple([self.trace.expose(size) for size in self.value.type.shape])
+
+    @property
+    def ndim(self) -> int:
+        return len(self.value.type.shape)
+
+    @property
+    def size(self) -> Any:
+        from ..ir import dims
+
+        return self.trace.expose(dims.product(self.value.type.shape))
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.type.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        shape = self.value.type.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return self.trace.number(shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.value.type.shape:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[index] for index in range(len(self))])
+
+    # Values that Python needs
+
+    def __bool__(self) -> bool:
+        return bool(concrete(self, "bool"))
+
+    def __float__(self) -> float:
+        return float(concrete(self, "float"))
+
+    def __int__(self) -> int:
+        return int(concrete(self, "int"))
+
+    def __complex__(self) -> complex:
+        return complex(concrete(self, "complex"))
+
+    def __index__(self) -> int:
+        return operator.index(concrete(self, "an index"))
+
+    def __hash__(self) -> int:
+        if self.kind == "array":
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return hash(concrete(self, "a hash"))
+
+    def __str__(self) -> str:
+        return str(concrete(self, "text"))
+
+    def __format__(self, spec: str) -> str:
+        return format(concrete(self, "text"), spec)
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.value.type}>"
+
+    def __contains__(self, item: Any) -> bool:
+        self.trace.refuse("value", "in")
+
+    # Items, methods
+
+    def __getitem__(self, index: Any) -> Any:
+        return METHODS["__getitem__"](self, index)
+
+    def __setitem__(self, index: Any, item: Any) -> None:
+        self.trace.refuse("assign" if self.fresh else "mutate")
+
+    def __getattr__(self, name: str) -> Any:
+        handler = METHODS.get(name)
+        if handler is None:
+            if name.startswith("__") or not hasattr(np.ndarray, name):
+                raise AttributeError(
+                    f"{self.__class__.__name__!r} object has no attribute {name!r}"
+                )
+            self.trace.refuse("function", f"ndarray.{name}")
+        return handler(self) if getattr(handler, "is_property", False) else _bind(handler, self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SLOTS:
+            _SLOTS[name](self, value)
+        else:
+            self.trace.refuse("assign")
+
+
+_SLOTS = {name: getattr(Tracer, name).__set__ for name in Tracer.__slots__}
+
+
+def _bind(handler: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
+    return lambda *args, **options: handler(tracer, *args, **options)
+
+
+def concrete(tracer: Tracer, purpose: str = "value") -> Any:
+    """The Python number that a tracer of kind "python" has in this call, checked at every later call.
+
+    Any other tracer ends the trace.
+    """
+    trace = tracer.trace
+    if not trace.active:
+        trace.escaped()
+    if tracer.kind != "python":
+        trace.refuse("value", purpose)
+    if tracer.value.constant is None:
+        op = tracer.value.op
+        if op is not None and op.primitive.name == "dimension":
+            trace.number(op.attrs["size"])
+        else:
+            from .ufuncs import require_hint
+
+            require_hint(trace, tracer)
+    return tracer.hint
+
+
+def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
+    def method(self: Tracer, other: Any) -> Any:
+        kind = type(other)
+        if kind is not Tracer and kind not in _PLAIN and _yields(other):
+            return NotImplemented
+        operands = (other, self) if swapped else (self, other)
+        return _apply()(self.trace, ufunc, operands)
+
+    return method
+
+
+_PLAIN = (int, float, bool, complex, np.ndarray)
+
+
+def _yields(other: Any) -> bool:
+    """Whether another type's own operator should run (NumPy yields to `__array_ufunc__ = None`)."""
+    return (
+        other is None
+        or isinstance(other, str)
+        or getattr(other, "__array_ufunc__", _MISSING) is None
+    )
+
+
+_operate: Any = None
+
+
+def _apply() -> Any:
+    global _operate
+    if _operate is None:
+        from .ufuncs import operate
+
+        _operate = operate
+    return _operate
+
+
+def _inplace(ufunc: np.ufunc) -> Any:
+    def method(self: Tracer, other: Any) -> Any:
+        result = _apply()(self.trace, ufunc, (self, other))
+        if self.kind != "array" or result is NotImplemented:
+            return result
+        trace = self.trace
+        if not self.fresh or self.shared:
+            trace.refuse("mutate" if not self.fresh else "assign")
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            trace.refuse("error", "UFuncTypeError")
+        rebind(self, result)
+        return self
+
+    return method
+
+
+def rebind(target: Tracer, result: Tracer) -> None:
+    """Make the handle `target` stand for `result`, converted to its dtype and broadcast to its shape."""
+    trace = target.trace
+    shape = target.value.type.shape
+    if trace.broadcast_shapes([shape, result.value.type.shape]) != shape:
+        trace.refuse("error", "ValueError: non-broadcastable output operand")
+    converted = trace.convert(result, target.value.type.dtype)
+    target.value = trace.broadcast(converted, shape).value
+
+
+_BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "lshift": np.left_shift,
+    "rshift": np.right_shift, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "matmul": np.matmul,
+}  # fmt: skip
+_COMPARE = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "eq": np.equal, "ne": np.not_equal,
+}  # fmt: skip
+for _name, _ufunc in _BINARY.items():
+    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
+    setattr(Tracer, f"__r{_name}__", _binary(_ufunc, swapped=True))
+    setattr(Tracer, f"__i{_name}__", _inplace(_ufunc))
+for _name, _ufunc in _COMPARE.items():
+    setattr(Tracer, f"__{_name}__", _binary(_ufunc))
+
+
+def _unary(ufunc: np.ufunc) -> Any:
+    return lambda self: _apply()(self.trace, ufunc, (self,))
+
+
+for _name, _ufunc in {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}.items():
+    setattr(Tracer, f"__{_name}__", _unary(_ufunc))
+Tracer.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore[attr-defined]
+Tracer.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore[attr-defined]

@@ -1,0 +1,327 @@
+"""`Trace`: the state of one trace, and the operations on tracers that everything in this layer is written with.
+
+A trace runs the user's function on tracers. It owns the builder, the sizes of this call (to decide comparisons, which become
+guards), and the list of what the function read from outside. Shapes that must agree are unified:
+
+    x: f64[n], y: f64[m], this call has n == m == 7;  x + y   ->   guard n - m == 0, and m becomes n everywhere
+
+The second half happens at the end, by replaying the graph with the substitution (`finish`).
+
+Values that stand for Python numbers have kind "python": they are weak in promotion (NEP 50). Kind "scalar" is a NumPy
+scalar, "array" an array. Kinds decide what the caller gets back; the graph does not know them.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import CannotTrace
+from ..ir import dims
+from ..ir.builder import DIMENSION, Builder
+from ..ir.dims import Dim, Guard, Size
+from ..ir.graph import Graph, Value
+from ..ir.primitive import NO_ATTRS, Attrs, Primitive
+from ..ir.types import DTYPE_NAMES, ArrayType
+from ..ops.control import check
+from ..ops.convert import convert
+from ..ops.movement import broadcast_in_dim, reshape
+from .captures import Captures
+from .size import SizeTracer
+from .source import locate
+from .tracer import Tracer
+from .unify import substitution_for, substitute_graph
+
+current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
+    "jitwise trace", default=None
+)
+MAX_NDIM = 16
+PYTHON_DTYPES = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+KINDS = ("array", "scalar", "python")
+
+
+class Trace:
+    """One trace. `values` are the sizes of this call by symbol; `origins` says what each graph input is."""
+
+    def __init__(self, name: str, *, fastmath: bool = False) -> None:
+        self.name = name
+        self.builder = Builder(name, fastmath=fastmath, locate=locate)
+        self.values: dict[str, int] = {}
+        self.substitution: dict[str, Size] = {}
+        self.origins: list[tuple[str, int]] = []
+        self.captures = Captures(self)
+        self.failure: CannotTrace | None = None
+        self.active = True
+        self.printed: list[tuple[tuple, dict]] = []
+
+    # Inputs
+
+    def input(self, array: np.ndarray | np.generic, origin: tuple[str, int], kind: str) -> Tracer:
+        """A tracer for an array that comes from outside; sizes other than 1 become symbols."""
+        dtype = array.dtype.newbyteorder("=")
+        if dtype not in DTYPE_NAMES:
+            self.refuse("dtype", str(array.dtype))
+        if array.ndim > MAX_NDIM:
+            self.refuse("rank", str(MAX_NDIM))
+        index = len(self.origins)
+        shape: list[Size] = []
+        for axis, size in enumerate(array.shape):
+            shape.append(1 if size == 1 else self._symbol(("size", index, axis), size))
+        self.origins.append(origin)
+        return Tracer(self, self.builder.input(ArrayType(dtype, tuple(shape))), kind)
+
+    def number_input(self, number: Any, origin: tuple[str, int]) -> Any:
+        """A tracer for a Python number that comes from outside; an int or bool is a size."""
+        index = len(self.origins)
+        if type(number) is int and not -(2**63) <= number < 2**63:
+            self.refuse("type", "int beyond 64 bits")
+        value = self.builder.input(ArrayType(PYTHON_DTYPES[type(number)], ()))
+        self.origins.append(origin)
+        if type(number) is int:
+            return SizeTracer(self, self._symbol(("value", index), number))
+        return Tracer(self, value, "python", number)
+
+    def _symbol(self, origin: Any, value: int) -> Dim:
+        name = f"n{len(self.values)}"
+        self.values[name] = value
+        return self.builder.symbol(name, origin)
+
+    # Giving up
+
+    def refuse(self, reason: str, detail: str = "") -> NoReturn:
+        """End the trace: the function runs as Python, for this reason, at the present line."""
+        failure = CannotTrace(reason, detail, locate())
+        if self.failure is None:
+            self.failure = failure
+        raise failure
+
+    # Sizes
+
+    def expose(self, size: Size) -> Any:
+        """What the user sees of a size: an int, or a SizeTracer."""
+        return SizeTracer(self, size) if isinstance(size, Dim) else size
+
+    def hint(self, size: Size) -> int:
+        """The value of `size` in this call."""
+        return dims.evaluate_size(size, self.values)
+
+    def require(self, relation: str, size: Size) -> None:
+        """Assume a relation that holds in this call; refuse (Python will raise) when it does not."""
+        if isinstance(size, int):
+            holds = {"eq": size == 0, "ne": size != 0, "ge": size >= 0}[relation]
+        else:
+            holds = Guard(relation, size).holds(self.values)
+        if not holds:
+            self.refuse("size", f"{size} {relation} 0 does not hold")
+        self.builder.guard(relation, size, locate())
+
+    def is_zero(self, size: Size) -> bool:
+        """Whether `size` is 0 in this call; the answer becomes a guard."""
+        answer = self.hint(size) == 0
+        self.require("eq" if answer else "ne", size)
+        return answer
+
+    def at_least(self, size: Size) -> bool:
+        """Whether `size >= 0` in this call; the answer becomes a guard."""
+        answer = self.hint(size) >= 0
+        self.require("ge", size if answer else dims.subtract(-1, size))
+        return answer
+
+    def number(self, size: Size) -> int:
+        """The value of `size`, guarded: another value traces again."""
+        value = self.hint(size)
+        self.require("eq", dims.subtract(size, value))
+        return value
+
+    def same_size(self, left: Size, right: Size) -> bool:
+        """Whether two sizes agree in this call. If so they are unified, with a guard."""
+        if left is right or left == right:
+            return True
+        difference = dims.subtract(left, right)
+        if isinstance(difference, int) or self.hint(difference) != 0:
+            return False
+        self.require("eq", difference)
+        solved = substitution_for(difference, self.substitution)
+        if solved is not None:
+            self.substitution[solved[0]] = solved[1]
+        return True
+
+    # Emitting
+
+    def emit(
+        self,
+        primitive: Primitive,
+        operands: Sequence[Tracer],
+        attrs: Attrs = NO_ATTRS,
+        kind: str | None = None,
+    ) -> Any:
+        """Emit a primitive on tracers. Without `kind` a result of rank 0 is a NumPy scalar."""
+        return self.wrap(
+            self.builder.emit(primitive, tuple([each.value for each in operands]), attrs), kind
+        )
+
+    def wrap(self, result: Any, kind: str | None = None) -> Any:
+        """Tracers for emitted values."""
+        if not self.active:
+            self.escaped()
+        if isinstance(result, tuple):
+            return tuple([self.wrap(each, kind) for each in result])
+        return Tracer(self, result, kind or ("array" if result.type.shape else "scalar"))
+
+    def escaped(self) -> NoReturn:
+        """Refuse to go on with a tracer whose trace has ended."""
+        from ..errors import EscapedTracerError
+
+        raise EscapedTracerError(
+            f"a value traced in {self.name} is used after the call that traced it had ended; "
+            "return it from the function instead of storing it outside"
+        )
+
+    def constant(self, value: Any, dtype: np.dtype, kind: str | None = None) -> Tracer:
+        """A scalar of `dtype`; a Python int that does not fit is refused, so that NumPy raises OverflowError."""
+        try:
+            return self.wrap(self.builder.constant(value, dtype, locate()), kind)
+        except OverflowError:
+            self.refuse("error", "OverflowError")
+
+    def lift(self, item: Any) -> Tracer:
+        """A tracer for anything that can stand among arrays."""
+        if isinstance(item, Tracer):
+            if item.trace is not self:
+                item.trace.escaped()
+            return item
+        if isinstance(item, SizeTracer):
+            value = self.builder.emit(DIMENSION, (), {"size": item.size})
+            return Tracer(self, value, "python", self.hint(item.size))
+        kind = type(item)
+        if kind in PYTHON_DTYPES:
+            if kind is int and not -(2**63) <= item < 2**63:
+                self.refuse("type", "int beyond 64 bits")
+            return Tracer(self, self.builder.constant(item, PYTHON_DTYPES[kind]), "python", item)
+        if isinstance(item, np.generic):
+            if item.dtype not in DTYPE_NAMES:
+                self.refuse("dtype", str(item.dtype))
+            return Tracer(self, self.builder.constant(item, item.dtype), "scalar")
+        if kind is np.ndarray:
+            return self.captures.array_object(item)
+        if kind in (list, tuple):
+            return self.stack_sequence(item)
+        self.refuse("type", kind.__name__)
+
+    def stack_sequence(self, items: Sequence[Any]) -> Tracer:
+        """`np.asarray` of a list or tuple, which may hold tracers."""
+        if not self.holds_tracer(items):
+            array = np.asarray(items)
+            if array.dtype not in DTYPE_NAMES:
+                self.refuse("dtype", str(array.dtype))
+            return self.captures.array_object(array) if array.ndim else self.lift(array[()])
+        from .numpy.join import stack_nested
+
+        return stack_nested(self, items)
+
+    def holds_tracer(self, items: Any) -> bool:
+        """Whether a nest of lists and tuples holds a tracer."""
+        pending = [items]
+        while pending:
+            item = pending.pop()
+            if type(item) in (Tracer, SizeTracer):
+                return True
+            if type(item) in (list, tuple):
+                pending.extend(item)
+        return False
+
+    def convert(self, operand: Tracer, dtype: np.dtype, kind: str | None = None) -> Tracer:
+        """`operand.astype(dtype)` without a copy when nothing changes."""
+        if operand.value.type.dtype == dtype:
+            return operand
+        return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand.kind)
+
+    def check(self, condition: Tracer, reason: str) -> None:
+        """Make the program give up at run time, for this call, unless `condition` (bool, rank 0) is true."""
+        self.builder.emit(check, (condition.value,), {"reason": reason})
+
+    # Shapes
+
+    def broadcast_shapes(self, shapes: Sequence[tuple[Size, ...]]) -> tuple[Size, ...]:
+        """NumPy's broadcast of shapes, unifying sizes that agree in this call."""
+        result: list[Size] = []
+        ndim = max(map(len, shapes), default=0)
+        for axis in range(-ndim, 0):
+            chosen: Size = 1
+            for shape in shapes:
+                if len(shape) < -axis:
+                    continue
+                chosen = self._broadcast_size(chosen, shape[axis])
+            result.append(chosen)
+        return tuple(result)
+
+    def _broadcast_size(self, chosen: Size, size: Size) -> Size:
+        if size is chosen or size == 1:
+            return chosen
+        if chosen == 1 or self.same_size(chosen, size):
+            return size if chosen == 1 else chosen
+        for candidate, other in ((chosen, size), (size, chosen)):
+            if isinstance(candidate, Dim) and self.hint(candidate) == 1:
+                self.require("eq", dims.subtract(candidate, 1))
+                return other
+        self.refuse("error", "ValueError: operands could not be broadcast together")
+
+    def broadcast(self, operand: Tracer, shape: tuple[Size, ...]) -> Tracer:
+        """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes` before."""
+        own = operand.value.type.shape
+        if own == shape:
+            return operand
+        offset = len(shape) - len(own)
+        sizes = []
+        for axis, size in enumerate(own):
+            target = shape[offset + axis]
+            if size == 1 or size == target:
+                sizes.append(size)
+            else:  # unified with, or found to be 1 by a guard
+                sizes.append(1 if self.hint(size) == 1 and self.hint(target) != 1 else target)
+        value = operand.value
+        if tuple(sizes) != own:
+            value = self.builder.emit(reshape, (value,), {"sizes": tuple(sizes)})
+        if tuple(sizes) != shape:
+            attrs = {"sizes": shape, "dimensions": tuple(range(offset, len(shape)))}
+            value = self.builder.emit(broadcast_in_dim, (value,), attrs)
+        return Tracer(self, value, "array")
+
+    def align(self, operands: Sequence[Tracer]) -> list[Tracer]:
+        """Operands of an elementwise primitive: each of the common shape, or of rank 0."""
+        shape = operands[0].value.type.shape
+        for operand in operands:
+            if operand.value.type.shape != shape:
+                break
+        else:
+            return list(operands)
+        common = self.broadcast_shapes([each.value.type.shape for each in operands])
+        return [
+            each if not each.value.type.shape else self.broadcast(each, common) for each in operands
+        ]
+
+    # The end
+
+    def finish(self, outputs: Sequence[Value]) -> Graph:
+        """The graph, with unified sizes replaced, and the trace closed."""
+        graph = self.builder.finish(tuple(outputs))
+        if self.substitution:
+            graph = substitute_graph(graph, self.substitution, self.builder.fastmath)
+        return graph
+
+    def close(self) -> None:
+        """No tracer of this trace may be used from now on."""
+        self.active = False
+
+
+def dims_of(values: Mapping[str, int]) -> dict[str, Size]:
+    """Sizes as they are in this call."""
+    return dict(values)
