@@ -45,6 +45,7 @@ from ..ir.types import ArrayType
 MODES = ("map", "row", "column")
 ROLES = ("vector", "row", "scalar")
 REDUCTIONS = ("add", "multiply", "min", "max", "and", "or", "xor", "argmin", "argmax")
+INDEX_WORDS = ("argmin", "argmax")
 INDEX = np.dtype(np.int64)
 
 
@@ -177,7 +178,7 @@ def value_dtypes(kernel: Kernel) -> dict[int, np.dtype]:
             operands = [dtypes[operand] for operand in statement.operands]
             dtypes[statement.result] = result_dtype(statement.primitive, statement.attrs, operands)
         elif isinstance(statement, Reduce) and statement.result is not None:
-            is_index = statement.word in ("argmin", "argmax")
+            is_index = statement.word in INDEX_WORDS
             dtypes[statement.result] = INDEX if is_index else dtypes[statement.value]
     return dtypes
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.builder import CONSTANT
-from ..kernel.nest import INDEX, Compute, Kernel, Load, Phase, Reduce, Reduction, Statement, Store, value_dtypes
+from ..kernel.nest import INDEX, INDEX_WORDS, Compute, Kernel, Load, Phase, Reduce, Reduction, Statement, Store, value_dtypes
 from .operations import BOOL, Operand, Operations
 from .text import PARTS, SCALARS, FunctionText, literal, overload, widen
 
@@ -66,7 +66,7 @@ def accumulator_offsets(kernel: Kernel) -> tuple[tuple[int, ...], int]:
     for reduction in kernel.reductions if kernel.mode == "row" else ():
         offsets.append(position)
         position += _aligned(reduction.dtype.itemsize * kernel.lanes)
-        if reduction.word in ("argmin", "argmax"):
+        if reduction.word in INDEX_WORDS:
             position += _aligned(INDEX.itemsize * kernel.lanes) + ALIGNMENT
     return tuple(offsets), position
 
@@ -311,7 +311,7 @@ class _Accumulator:
         lanes = phase.kernel.lanes
         self.pointers = [phase.element("%accumulators", "i8", offset)]
         self.starts = [phase.load(self.pointers[0], dtype, ALIGNMENT)]
-        if self.word in ("argmin", "argmax"):
+        if self.word in INDEX_WORDS:
             offset += _aligned(dtype.itemsize * lanes)
             self.pointers.append(phase.element("%accumulators", "i8", offset))
             self.starts.append(phase.load(self.pointers[1], INDEX, ALIGNMENT))
@@ -339,7 +339,7 @@ class _Accumulator:
 
     def combine(self, word: str, value: Operand) -> None:
         """Take one chunk in."""
-        if word in ("argmin", "argmax"):
+        if word in INDEX_WORDS:
             after = self.combine_index(word, value)
         else:
             after = [combine(self.e, word, self.before[0], value)]
