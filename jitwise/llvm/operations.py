@@ -19,6 +19,7 @@ from . import convert, division, mathlib
 from .text import PARTS, SCALARS, FunctionText, literal, overload, splat, widen
 
 BOOL = np.dtype(np.bool_)
+FLOAT16 = np.dtype(np.float16)
 FLOAT32 = np.dtype(np.float32)
 
 
@@ -80,6 +81,10 @@ class Operations:
         type = self.type_of(dtype)
         if name == "fneg":
             return self.define(f"fneg {type} {operands[0].text}", dtype)
+        if dtype == FLOAT16 and name not in ("fabs", "copysign"):
+            # LLVM would take a vector of halves apart, element by element.
+            wide = self.intrinsic(name, *[self.convert(operand, FLOAT32) for operand in operands])
+            return self.convert(wide, dtype)
         flag = ", i1 false" if name in ("abs", "ctlz", "cttz") else ""
         return self.call_intrinsic(f"llvm.{name}.{overload(SCALARS[dtype], self.lanes)}", type, type, operands, dtype, flag)
 
@@ -95,7 +100,7 @@ class Operations:
     def math(self, name: str, *operands: Operand) -> Operand:
         """A function of the vector math library; float16 is computed in float32."""
         dtype = operands[0].dtype
-        if dtype.itemsize == 2:
+        if dtype == FLOAT16:
             wide = self.math(name, *[self.convert(operand, FLOAT32) for operand in operands])
             return self.convert(wide, dtype)
         symbol = mathlib.symbol(name, dtype)
