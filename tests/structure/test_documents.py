@@ -1,4 +1,4 @@
-"""What the documents show is true: graphs parse, layers, settings and commands are those of the code."""
+"""What the documents show is true: graphs parse, and layers, settings and extras are the code's."""
 
 from __future__ import annotations
 

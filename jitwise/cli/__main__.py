@@ -1,0 +1,60 @@
+"""The commands of `python -m jitwise` and what they are given.
+
+    python -m jitwise demo [--list] [PROGRAM ...]     programs beside NumPy
+    python -m jitwise settings                        the table of settings
+    python -m jitwise version
+
+Each command imports what it needs when it runs, so that asking for help loads nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from .. import config
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from . import demo
+
+    return demo.run_demo(options.program, only_list=options.list)
+
+
+def _settings(options: argparse.Namespace) -> int:
+    print(config.describe())
+    return 0
+
+
+def _version(options: argparse.Namespace) -> int:
+    import platform
+    from importlib import metadata
+
+    print(f"jitwise {metadata.version('jitwise')}, Python {platform.python_version()}")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their arguments."""
+    top = argparse.ArgumentParser(prog="jitwise", description="A compiler for NumPy code.")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    demo = commands.add_parser("demo", help="run example programs with NumPy and with jitwise")
+    demo.add_argument(
+        "program", nargs="*", help="a program's name, or a file of your own (see --list)"
+    )
+    demo.add_argument("--list", action="store_true", help="say which programs there are")
+    demo.set_defaults(run=_demo)
+    commands.add_parser("settings", help="print the table of settings").set_defaults(run=_settings)
+    commands.add_parser("version", help="print versions").set_defaults(run=_version)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the result is the process's exit code."""
+    options = parser().parse_args(arguments)
+    return options.run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
