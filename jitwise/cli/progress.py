@@ -72,9 +72,9 @@ class Progress:
 
 
 def _rich_bar() -> Any:
-    """A bar of rich on standard error, or None when rich is not installed or output goes elsewhere."""
+    """A bar of rich, or None when rich is not installed or the table goes to a file."""
     if not sys.stdout.isatty():
-        return None  # the table goes to a file: the bar must not take its lines with it
+        return None  # the bar would take the lines of the table with it
     try:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
