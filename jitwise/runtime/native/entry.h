@@ -1,0 +1,71 @@
+// One way to serve the calls of one signature: a program with the places its inputs come from, the
+// guards under which it is right, and the recipe of the result.
+//
+// An entry is a Python object, so that the garbage collector sees what it holds and a running call
+// keeps it alive whatever happens to the function meanwhile. Objects that the signature mentions by
+// identity are held weakly where they allow it: the entry does not keep a `self` alive, and when
+// such an object has died the entry can never match again and is swept.
+#pragma once
+
+#include <Python.h>
+
+#include <vector>
+
+#include "captures.h"
+#include "outputs.h"
+#include "program.h"
+#include "signature.h"
+
+namespace jitwise {
+
+// An object the key mentions by address: a weak reference, or the object itself.
+struct Anchor {
+    PyObject *reference;
+    bool weak;
+};
+
+struct Input {
+    enum class Kind : std::uint8_t { array, swapped, boolean, integer, floating, complex, scalar };
+    Kind kind;
+    bool captured;  // `index` counts captures, not leaves
+    bool written;   // the program writes to this array
+    std::uint32_t index;
+};
+
+struct EntryParts {
+    std::vector<std::uint64_t> words;
+    std::vector<Anchor> anchors;
+    std::vector<Capture> captures;
+    std::vector<Guard> guards;
+    std::vector<Input> inputs;
+    Recipe recipe;
+    Program *program = nullptr;
+    bool writes = false;
+};
+
+struct Entry {
+    PyObject_HEAD
+    PyObject *program;  // None: the function itself is run
+    PyObject *name;     // whatever the caller wants to remember; shown by entries()
+    EntryParts *parts;
+    unsigned long long hits;
+    unsigned long long deoptimizations;
+};
+
+// What became of trying an entry.
+enum class Outcome { done, no_match, fallback, error };
+
+struct EntryArguments {
+    PyObject *program, *leaves, *captures, *guards, *outputs, *written, *name;
+};
+
+bool prepare_entry_type(PyObject *module);
+Entry *make_entry(const Signature &call, const EntryArguments &arguments);
+bool entry_is_alive(const Entry *entry);
+// Are the objects the call mentions the very ones the entry was made for, and not younger ones at
+// the addresses of the dead?
+bool anchors_match(const std::vector<Anchor> &anchors, const Signature &call);
+// Serve the call if captures, guards and the program allow it. `words` are known to be equal.
+Outcome try_entry(Entry *entry, const Signature &call, PyObject **result);
+
+}  // namespace jitwise

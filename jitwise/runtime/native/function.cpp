@@ -1,0 +1,454 @@
+#define JITWISE_IMPORTS_NUMPY
+#include "dispatch_numpy.h"
+
+#include "function.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "table.h"
+
+namespace jitwise {
+
+namespace {
+
+constexpr std::size_t long_list = 4;  // beyond it, the entry that served last is tried first
+
+PyTypeObject *function_type;
+bool all_disabled = false;
+
+struct Function {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *miss;
+    PyObject *fallback;
+    PyObject *opaque_types;  // a tuple, or null
+    PyObject *dict;
+    PyObject *weak_references;
+    Table *table;
+    unsigned long long misses;
+    bool disabled;
+};
+
+Function *function_of(PyObject *self) { return reinterpret_cast<Function *>(self); }
+
+// A call in vectorcall form.
+struct Call {
+    PyObject *const *args;
+    std::size_t nargsf;
+    PyObject *names;
+
+    Py_ssize_t count() const { return PyVectorcall_NARGS(nargsf); }
+};
+
+PyObject *call_fallback(Function *function, const Call &call) {
+    PyObject *fallback = function->fallback;
+    if (fallback == nullptr) return PyErr_Format(PyExc_RuntimeError, "the function was collected");
+    if (Py_EnterRecursiveCall(" while calling a compiled function's Python code")) return nullptr;
+    Py_INCREF(fallback);
+    PyObject *result = PyObject_Vectorcall(fallback, call.args, call.nargsf, call.names);
+    Py_DECREF(fallback);
+    Py_LeaveRecursiveCall();
+    return result;
+}
+
+PyObject *call_miss(Function *function, const Call &call) {
+    ++function->misses;
+    PyObject *miss = function->miss;
+    if (miss == nullptr) return PyErr_Format(PyExc_RuntimeError, "the function was collected");
+    const Py_ssize_t count = call.count();
+    PyObject *args = PyTuple_New(count);
+    PyObject *kwargs = PyDict_New();
+    bool good = args != nullptr && kwargs != nullptr;
+    for (Py_ssize_t i = 0; good && i < count; ++i) {
+        Py_INCREF(call.args[i]);
+        PyTuple_SET_ITEM(args, i, call.args[i]);
+    }
+    const Py_ssize_t named = call.names == nullptr ? 0 : PyTuple_GET_SIZE(call.names);
+    for (Py_ssize_t i = 0; good && i < named; ++i)
+        good = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(call.names, i), call.args[count + i]) == 0;
+    PyObject *result = nullptr;
+    if (good && !Py_EnterRecursiveCall(" while compiling a function")) {
+        Py_INCREF(miss);
+        result = PyObject_CallFunctionObjArgs(miss, args, kwargs, nullptr);
+        Py_DECREF(miss);
+        Py_LeaveRecursiveCall();
+    }
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return result;
+}
+
+Outcome try_list(EntryList *list, const Signature &signature, PyObject **result) {
+    const std::size_t count = list->entries.size();
+    const std::size_t first = count > long_list ? list->recent : count;
+    if (first < count) {
+        const Outcome outcome = try_entry(list->entries[first], signature, result);
+        if (outcome != Outcome::no_match) return outcome;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i == first) continue;
+        const Outcome outcome = try_entry(list->entries[i], signature, result);
+        if (outcome == Outcome::no_match) continue;
+        // Python entries stay last, whatever they serve: they may hold for every call.
+        if (outcome == Outcome::done) list->recent = i;
+        return outcome;
+    }
+    return Outcome::no_match;
+}
+
+PyObject *dispatch(Function *function, const Call &call) {
+    Outcome outcome = Outcome::no_match;
+    PyObject *result = nullptr;
+    {
+        Signature signature;
+        if (signature.scan(call.args, call.count(), call.names, function->opaque_types)) {
+            EntryList *list = function->table->find(signature);
+            if (list != nullptr) {
+                ++list->users;
+                outcome = try_list(list, signature, &result);
+                list->release();
+            }
+        }
+    }
+    switch (outcome) {
+        case Outcome::done: return result;
+        case Outcome::fallback: return call_fallback(function, call);
+        case Outcome::error: return nullptr;
+        default: return call_miss(function, call);
+    }
+}
+
+PyObject *function_call(PyObject *self, PyObject *const *args, std::size_t nargsf,
+                        PyObject *names) {
+    Function *function = function_of(self);
+    const Call call{args, nargsf, names};
+    if (all_disabled || function->disabled) return call_fallback(function, call);
+    try {
+        return dispatch(function, call);
+    } catch (const std::bad_alloc &) {
+        return PyErr_NoMemory();
+    }
+}
+
+// The signature of a call given as a tuple and a dict; the arguments outlive it.
+class PackedCall {
+public:
+    ~PackedCall() { Py_XDECREF(names_); }
+
+    // False: exception set, or `*deep` when the call cannot be described.
+    bool scan(PyObject *args, PyObject *kwargs, PyObject *opaque_types, bool *deep) {
+        *deep = false;
+        if (!PyTuple_Check(args) || (kwargs != Py_None && !PyDict_Check(kwargs))) {
+            PyErr_SetString(PyExc_TypeError, "a call is described by a tuple and a dict");
+            return false;
+        }
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+            values_.push_back(PyTuple_GET_ITEM(args, i));
+        const Py_ssize_t named = kwargs == Py_None ? 0 : PyDict_GET_SIZE(kwargs);
+        if (named != 0) {
+            names_ = PySequence_Tuple(kwargs);
+            if (names_ == nullptr) return false;
+            for (Py_ssize_t i = 0; i < named; ++i) {
+                PyObject *name = PyTuple_GET_ITEM(names_, i);
+                PyObject *value = PyDict_GetItemWithError(kwargs, name);
+                if (value == nullptr || !PyUnicode_Check(name)) {
+                    PyErr_SetString(PyExc_TypeError, "keywords are strings");
+                    return false;
+                }
+                values_.push_back(value);
+            }
+        }
+        *deep = !signature.scan(values_.data(), PyTuple_GET_SIZE(args), names_, opaque_types);
+        return !*deep;
+    }
+
+    Signature signature;
+
+private:
+    InlineVector<PyObject *, 16> values_;
+    PyObject *names_ = nullptr;
+};
+
+PyObject *too_deep() {
+    PyErr_Format(PyExc_ValueError, "the arguments are nested more than %d deep", max_depth);
+    return nullptr;
+}
+
+PyObject *function_add_entry(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = {"args", "kwargs", "program", "leaves", "captures", "guards",
+                                        "outputs", "written", "name", "front", nullptr};
+    PyObject *call_args, *call_kwargs;
+    EntryArguments given{};
+    int front = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOOp:add_entry",
+                                     const_cast<char **>(names), &call_args, &call_kwargs,
+                                     &given.program, &given.leaves, &given.captures, &given.guards,
+                                     &given.outputs, &given.written, &given.name, &front))
+        return nullptr;
+    if (given.program == nullptr) given.program = Py_None;
+    if (given.outputs == nullptr) given.outputs = Py_None;
+    try {
+        Function *function = function_of(self);
+        PackedCall packed;
+        bool deep;
+        if (!packed.scan(call_args, call_kwargs, function->opaque_types, &deep))
+            return deep ? too_deep() : nullptr;
+        Entry *entry = make_entry(packed.signature, given);
+        if (entry == nullptr) return nullptr;
+        function->table->add(entry, front != 0);
+        return reinterpret_cast<PyObject *>(entry);
+    } catch (const std::bad_alloc &) {
+        return PyErr_NoMemory();
+    }
+}
+
+PyObject *function_remove_entry(PyObject *self, PyObject *entry) {
+    if (std::strcmp(Py_TYPE(entry)->tp_name, "jitwise.runtime._native.Entry") != 0)
+        return PyErr_Format(PyExc_TypeError, "remove_entry takes an Entry");
+    return PyBool_FromLong(function_of(self)->table->remove(reinterpret_cast<Entry *>(entry)));
+}
+
+PyObject *function_clear_entries(PyObject *self, PyObject *) {
+    function_of(self)->table->clear();
+    Py_RETURN_NONE;
+}
+
+PyObject *list_of(const std::vector<std::string> &lines) {
+    PyObject *list = PyList_New(static_cast<Py_ssize_t>(lines.size()));
+    for (std::size_t i = 0; list != nullptr && i < lines.size(); ++i) {
+        PyObject *line = PyUnicode_FromString(lines[i].c_str());
+        if (line == nullptr) {
+            Py_DECREF(list);
+            return nullptr;
+        }
+        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), line);
+    }
+    return list;
+}
+
+PyObject *function_entries(PyObject *self, PyObject *) {
+    std::vector<Entry *> entries = function_of(self)->table->all();
+    for (Entry *entry : entries) Py_INCREF(entry);
+    PyObject *list = PyList_New(0);
+    for (Entry *entry : entries) {
+        if (list != nullptr && entry->parts != nullptr) {
+            const auto &words = entry->parts->words;
+            PyObject *key = list_of(describe(words.data(), words.size()));
+            PyObject *row = key == nullptr ? nullptr
+                                           : Py_BuildValue("(ONOKK)", entry, key, entry->program,
+                                                           entry->hits, entry->deoptimizations);
+            if (row == nullptr || PyList_Append(list, row) != 0) Py_CLEAR(list);
+            Py_XDECREF(row);
+        }
+        Py_DECREF(entry);
+    }
+    return list;
+}
+
+PyObject *function_describe(PyObject *self, PyObject *args) {
+    PyObject *call_args;
+    PyObject *call_kwargs = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O:describe", &call_args, &call_kwargs)) return nullptr;
+    PackedCall packed;
+    bool deep;
+    if (!packed.scan(call_args, call_kwargs, function_of(self)->opaque_types, &deep))
+        return deep ? too_deep() : nullptr;
+    const Signature &signature = packed.signature;
+    return list_of(describe(signature.words.data(), signature.words.size()));
+}
+
+PyObject *function_get(PyObject *self, PyObject *instance, PyObject *) {
+    if (instance == nullptr || instance == Py_None) {
+        Py_INCREF(self);
+        return self;
+    }
+    return PyMethod_New(self, instance);
+}
+
+PyObject *function_repr(PyObject *self) {
+    PyObject *name = PyObject_GetAttrString(self, "__qualname__");
+    if (name == nullptr) {
+        PyErr_Clear();
+        return PyUnicode_FromFormat("<compiled function at %p>", self);
+    }
+    PyObject *text = PyUnicode_FromFormat("<compiled function %S>", name);
+    Py_DECREF(name);
+    return text;
+}
+
+PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = {"miss", "fallback", nullptr};
+    PyObject *miss, *fallback;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:Function", const_cast<char **>(names), &miss,
+                                     &fallback))
+        return nullptr;
+    if (!PyCallable_Check(miss) || !PyCallable_Check(fallback))
+        return PyErr_Format(PyExc_TypeError, "miss and fallback must be callable");
+    PyObject *self = type->tp_alloc(type, 0);
+    if (self == nullptr) return nullptr;
+    Function *function = function_of(self);
+    function->vectorcall = function_call;
+    Py_INCREF(miss);
+    function->miss = miss;
+    Py_INCREF(fallback);
+    function->fallback = fallback;
+    function->table = new (std::nothrow) Table();
+    if (function->table != nullptr) return self;
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+}
+
+int function_traverse(PyObject *self, visitproc visit, void *arg) {
+    Function *function = function_of(self);
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(function->miss);
+    Py_VISIT(function->fallback);
+    Py_VISIT(function->opaque_types);
+    Py_VISIT(function->dict);
+    return function->table == nullptr ? 0 : function->table->visit(visit, arg);
+}
+
+int function_clear(PyObject *self) {
+    Function *function = function_of(self);
+    Py_CLEAR(function->miss);
+    Py_CLEAR(function->fallback);
+    Py_CLEAR(function->opaque_types);
+    Py_CLEAR(function->dict);
+    if (function->table != nullptr) function->table->clear();
+    return 0;
+}
+
+void function_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (function_of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+    function_clear(self);
+    delete function_of(self)->table;
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject *get_opaque_types(PyObject *self, void *) {
+    PyObject *types = function_of(self)->opaque_types;
+    if (types == nullptr) return PyTuple_New(0);
+    Py_INCREF(types);
+    return types;
+}
+
+int set_opaque_types(PyObject *self, PyObject *value, void *) {
+    PyObject *types = value == nullptr ? PyTuple_New(0) : PySequence_Tuple(value);
+    if (types == nullptr) return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(types); ++i)
+        if (!PyType_Check(PyTuple_GET_ITEM(types, i))) {
+            Py_DECREF(types);
+            PyErr_SetString(PyExc_TypeError, "opaque_types are types");
+            return -1;
+        }
+    if (PyTuple_GET_SIZE(types) == 0) Py_CLEAR(types);
+    PyObject *old = function_of(self)->opaque_types;
+    function_of(self)->opaque_types = types;
+    Py_XDECREF(old);
+    return 0;
+}
+
+PyObject *set_disabled(PyObject *, PyObject *flag) {
+    const int value = PyObject_IsTrue(flag);
+    if (value < 0) return nullptr;
+    const bool before = all_disabled;
+    all_disabled = value != 0;
+    return PyBool_FromLong(before);
+}
+
+PyObject *call_leaves(PyObject *, PyObject *args) {
+    PyObject *call_args;
+    PyObject *call_kwargs = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O:call_leaves", &call_args, &call_kwargs)) return nullptr;
+    PackedCall packed;
+    bool deep;
+    if (!packed.scan(call_args, call_kwargs, nullptr, &deep)) return deep ? too_deep() : nullptr;
+    const auto &leaves = packed.signature.leaves;
+    PyObject *list = PyList_New(static_cast<Py_ssize_t>(leaves.size()));
+    for (std::size_t i = 0; list != nullptr && i < leaves.size(); ++i) {
+        Py_INCREF(leaves[i]);
+        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), leaves[i]);
+    }
+    return list;
+}
+
+PyMethodDef function_methods[] = {
+    {"add_entry", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function_add_entry)),
+     METH_VARARGS | METH_KEYWORDS,
+     "add_entry(args, kwargs, program=None, leaves=(), captures=(), guards=(), outputs=None,\n"
+     "          written=(), name=None, front=False) -> Entry"},
+    {"remove_entry", function_remove_entry, METH_O, "remove_entry(entry) -> was it there?"},
+    {"entries", function_entries, METH_NOARGS,
+     "A list of (entry, tokens in words, program, hits, deoptimizations)."},
+    {"clear", function_clear_entries, METH_NOARGS, "Forget all entries."},
+    {"describe", function_describe, METH_VARARGS,
+     "describe(args, kwargs=None): the tokens of a call in words, one line each."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef function_members[] = {
+    {"miss", T_OBJECT, offsetof(Function, miss), READONLY, "Called when no entry fits."},
+    {"fallback", T_OBJECT, offsetof(Function, fallback), READONLY, "The function as Python."},
+    {"disabled", T_BOOL, offsetof(Function, disabled), 0, "Always call the fallback?"},
+    {"misses", T_ULONGLONG, offsetof(Function, misses), READONLY, "Calls no entry fitted."},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyGetSetDef function_properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"opaque_types", get_opaque_types, set_opaque_types,
+     "Types whose instances are told apart by type alone.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot function_slots[] = {
+    {Py_tp_new, reinterpret_cast<void *>(function_new)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(function_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void *>(function_traverse)},
+    {Py_tp_clear, reinterpret_cast<void *>(function_clear)},
+    {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void *>(function_get)},
+    {Py_tp_repr, reinterpret_cast<void *>(function_repr)},
+    {Py_tp_methods, function_methods},
+    {Py_tp_members, function_members},
+    {Py_tp_getset, function_properties},
+    {Py_tp_doc, const_cast<char *>("Function(miss, fallback): compiled entries behind one call.")},
+    {0, nullptr}};
+
+PyType_Spec function_spec = {
+    "jitwise.runtime._native.Function", sizeof(Function), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_METHOD_DESCRIPTOR,
+    function_slots};
+
+PyMethodDef module_functions[] = {
+    {"set_disabled", set_disabled, METH_O,
+     "set_disabled(flag) -> the flag before; true: every Function calls its fallback."},
+    {"call_leaves", call_leaves, METH_VARARGS,
+     "call_leaves(args, kwargs=None): the leaves of a call, in the order that entries count them."},
+    {nullptr, nullptr, 0, nullptr}};
+
+bool prepare(PyObject *module) {
+    import_array1(false);
+    if (!prepare_signatures() || !prepare_entry_type(module)) return false;
+    PyObject *type = PyType_FromSpec(&function_spec);
+    if (type == nullptr) return false;
+    function_type = reinterpret_cast<PyTypeObject *>(type);  // kept for good
+    return PyObject_SetAttrString(module, "Function", type) == 0 &&
+           PyModule_AddFunctions(module, module_functions) == 0;
+}
+
+}  // namespace
+
+}  // namespace jitwise
+
+void bind_function(nanobind::module_ &module) {
+    if (!jitwise::prepare(module.ptr())) throw nanobind::python_error();
+}

@@ -1,0 +1,18 @@
+// The callable that users hold: it looks a call up among the compiled entries and runs the one that
+// fits, without a Python call and without allocating more than the result.
+//
+//     Function(miss, fallback)
+//     call -> signature -> entries of that signature, in order -> result
+//                       -> none fits: miss(args, kwargs)
+//                       -> the program gives up: fallback(*args, **kwargs)
+//
+// It behaves like a Python function otherwise: binds as a method, has a __dict__, can be weakly
+// referenced, takes part in garbage collection. The type is mutable, so that the Python layer can
+// give it further methods. Thread-safe under the GIL; not made for free-threaded builds.
+// Left out: tracing, compiling, deciding, pickling - all of it is in `miss` and in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+// Adds Function, Entry, set_disabled and call_leaves to the module.
+void bind_function(nanobind::module_ &module);

@@ -1,0 +1,38 @@
+// How the results of a program become the value of the call: a tree of recipes.
+//
+//     return {"loss": loss, "out": (y, n)}
+//     ("dict", [("loss", ("scalar", 0)), ("out", ("tuple", [("array", 1), ("int", 2)]))])
+//
+// Recipes are checked once, when the entry is added, so building has no cases to reject. Building
+// runs Python code only for ("call", callable, parts) and for exotic dict keys.
+#pragma once
+
+#include <Python.h>
+
+#include <vector>
+
+#include "program.h"
+#include "signature.h"
+
+namespace jitwise {
+
+struct Recipe {
+    enum class Kind : std::uint8_t {
+        array, scalar, floating, integer, boolean, complex, constant, leaf, tuple, list, dict, call,
+    };
+    Kind kind = Kind::constant;
+    std::size_t index = 0;         // result or leaf number
+    PyObject *object = nullptr;    // the constant, or the callable
+    std::vector<PyObject *> keys;  // of a dict
+    std::vector<Recipe> parts;
+
+    int visit(visitproc visit, void *arg) const;
+    void release();
+};
+
+bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recipe *recipe);
+
+// A new reference, or null with an exception set. Results are borrowed.
+PyObject *build_output(const Recipe &recipe, const Result *results, const Signature &call);
+
+}  // namespace jitwise
