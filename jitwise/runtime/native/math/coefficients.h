@@ -1,0 +1,237 @@
+// Written by coefficients.py; do not edit.
+#pragma once
+
+namespace jitwise {
+namespace math {
+namespace coefficients {
+
+// error 1.56e-18 on [-0.350039, 0.350039]
+constexpr double expm1_wide[] = {
+    0x1.0000000000000p-1,
+    0x1.5555555555557p-3,
+    0x1.5555555555556p-5,
+    0x1.111111110ff87p-7,
+    0x1.6c16c16c16212p-10,
+    0x1.a01a01aca0134p-13,
+    0x1.a01a01a741b3cp-16,
+    0x1.71ddffef9e7b1p-19,
+    0x1.27e4da1a3bf04p-22,
+    0x1.af52906239de4p-26,
+    0x1.1f75aba0b1e2ep-29};
+
+// error 6.83e-8 on [-0.350039, 0.350039]
+constexpr double expm1_narrow[] = {
+    0x1.0000000000000p-1,
+    0x1.5554d820ee8e6p-3,
+    0x1.555516c1f2f08p-5,
+    0x1.12106ba17fc04p-7,
+    0x1.6d1605bc8521fp-10};
+
+// error 2.09e-18 on [0, 0.0294667]
+constexpr double atanh_wide[] = {
+    0x1.5555555555555p-1,
+    0x1.9999999999a39p-2,
+    0x1.2492492476a1ap-2,
+    0x1.c71c7201a55d7p-3,
+    0x1.745cf8e4bba1bp-3,
+    0x1.3b1c3c1c81c8fp-3,
+    0x1.0fbde0f4ad17bp-3,
+    0x1.0c0aff044a970p-3};
+
+// error 1.16e-9 on [0, 0.0294667]
+constexpr double atanh_narrow[] = {
+    0x1.5555554ba8b0ep-1,
+    0x1.9999eb9d6ddfep-2,
+    0x1.245c273432202p-2,
+    0x1.ddd4dad98e4c4p-3};
+
+// error 1.89e-18 on [0, 0.0294667]
+constexpr double atanh_third[] = {
+    0x1.999999999999ap-2,
+    0x1.2492492492522p-2,
+    0x1.c71c71c6ea5acp-3,
+    0x1.745d177ad436ap-3,
+    0x1.3b1395b82701ep-3,
+    0x1.1118cd67251c5p-3,
+    0x1.df7ba1f4809c3p-4,
+    0x1.e03a7acf07f85p-4};
+
+// error 3.39e-19 on [0, 2.46987]
+constexpr double sine_wide[] = {
+    -0x1.5555555555555p-3,
+    0x1.1111111111107p-7,
+    -0x1.a01a01a018a8cp-13,
+    0x1.71de3a54550e7p-19,
+    -0x1.ae6455a0f523dp-26,
+    0x1.612401122d89fp-33,
+    -0x1.ae512165ca336p-41,
+    0x1.89a19d400e252p-49};
+
+// error 2.8e-11 on [0, 2.46987]
+constexpr double sine_narrow[] = {
+    -0x1.555555545f1aap-3,
+    0x1.11110fd9738c0p-7,
+    -0x1.a01904fa690dap-13,
+    0x1.71966d40f5096p-19,
+    -0x1.9dad9aaf55915p-26};
+
+// error 2.06e-17 on [0, 0.617467]
+constexpr double sine_short[] = {
+    -0x1.5555555555555p-3,
+    0x1.1111111110babp-7,
+    -0x1.a01a019e820aep-13,
+    0x1.71de37946ed6dp-19,
+    -0x1.ae6008d114485p-26,
+    0x1.5e0a4fc16be59p-33};
+
+// error 1.29e-18 on [0, 0.617467]
+constexpr double cosine_short[] = {
+    0x1.5555555555555p-5,
+    -0x1.6c16c16c16963p-10,
+    0x1.a01a019f4ddfdp-16,
+    -0x1.27e4fa16cc2d1p-22,
+    0x1.1eeb67d026ec6p-29,
+    -0x1.907cd8ff5ede7p-37};
+
+// error 6.24e-10 on [0, 0.617467]
+constexpr double tan_narrow[] = {
+    0x1.5555554d4a2cdp-2,
+    0x1.11111e1164b92p-3,
+    0x1.ba14caa67a27fp-5,
+    0x1.66fd1dbc2dcf4p-6,
+    0x1.1a10928aed20cp-7,
+    0x1.223e327b9c11cp-8,
+    -0x1.28a30cdd754abp-18,
+    0x1.d59f541b6f656p-10};
+
+// error 1.26e-8 on [0, 0.3]
+constexpr double tanh_narrow[] = {
+    -0x1.5555547a62b50p-2,
+    0x1.110ff34902049p-3,
+    -0x1.b9a309064b514p-5,
+    0x1.5d442db52485dp-6,
+    -0x1.b23713b4165d4p-8};
+
+// error 2.93e-10 on [0, 1.1]
+constexpr double sinh_narrow[] = {
+    0x1.5555554b58fb8p-3,
+    0x1.11112337f4ee4p-7,
+    0x1.a005675449e9cp-13,
+    0x1.79566d5e41d30p-19};
+
+// error 4.33e-20 on [0, 0.171744]
+constexpr double atan_wide[] = {
+    -0x1.5555555555555p-2,
+    0x1.9999999999997p-3,
+    -0x1.24924924920a3p-3,
+    0x1.c71c71c6dd2d8p-4,
+    -0x1.745d173542f7ap-4,
+    0x1.3b13aea53b18fp-4,
+    -0x1.1110ce80547d7p-4,
+    0x1.e1d8ddf459f4dp-5,
+    -0x1.aebcad6415c5dp-5,
+    0x1.829a09d7f37d9p-5,
+    -0x1.5030c28013685p-5,
+    0x1.f5ba271a2a8e8p-6,
+    -0x1.c7a6bc6dde7f9p-7};
+
+// error 5.38e-10 on [0, 0.171744]
+constexpr double atan_narrow[] = {
+    -0x1.5555554bfd993p-2,
+    0x1.99997aefc3eb5p-3,
+    -0x1.248a0f9e7dbe8p-3,
+    0x1.c57a94756983fp-4,
+    -0x1.613c1c599a50fp-4,
+    0x1.9d60fa5068fb4p-5};
+
+// error 9.82e-19 on [0, 0.2501]
+constexpr double asin_wide[] = {
+    0x1.5555555555555p-3,
+    0x1.3333333333389p-4,
+    0x1.6db6db6dac0eap-5,
+    0x1.f1c71c7a5e151p-6,
+    0x1.6e8ba121b9d5fp-6,
+    0x1.1c4efd20ebb99p-6,
+    0x1.c990a42b32b03p-7,
+    0x1.7b02ef007d23ep-7,
+    0x1.3b462d121c5d2p-7,
+    0x1.31777489dfd29p-7,
+    0x1.8dcdf11997e0fp-9,
+    0x1.40c91fa8deb7ep-6,
+    -0x1.3bd7e353ddbc2p-6,
+    0x1.e58a4f278e007p-6};
+
+// error 2.48e-10 on [0, 0.2501]
+constexpr double asin_narrow[] = {
+    0x1.5555555c06d99p-3,
+    0x1.33331ec1202bdp-4,
+    0x1.6dc0f61ccc6c3p-5,
+    0x1.efed0c67f5d24p-6,
+    0x1.82e318947cfa5p-6,
+    0x1.5a41fba7de28bp-7,
+    0x1.fbaa70c46e293p-6};
+
+constexpr double pi[] = {
+    0x1.921fb54442d18p+1,
+    0x1.1a62633145c07p-53,
+    -0x1.f1976b7ed8fbcp-109};
+
+constexpr double pi_short[] = {
+    0x1.921fb54800000p+1,
+    -0x1.de973dc800000p-30,
+    -0x1.9d9cceb800000p-61,
+    -0x1.1fc8f8cbb5bf7p-92};
+
+constexpr double half_pi[] = {
+    0x1.921fb54442d18p+0,
+    0x1.1a62633145c07p-54,
+    -0x1.f1976b7ed8fbcp-110};
+
+constexpr double half_pi_short[] = {
+    0x1.921fb54800000p+0,
+    -0x1.de973dc800000p-31,
+    -0x1.9d9cceb800000p-62,
+    -0x1.1fc8f8cbb5bf7p-93};
+
+constexpr double quarter_pi[] = {
+    0x1.921fb54442d18p-1,
+    0x1.1a62633145c07p-55};
+
+constexpr double ln2[] = {
+    0x1.62e42fefa39efp-1,
+    0x1.abc9e3b39803fp-56};
+
+constexpr double ln2_short[] = {
+    0x1.62e42fefa3800p-1,
+    0x1.ef35793c76730p-45,
+    0x1.f97b57a079a19p-103};
+
+constexpr double ln10_inverse[] = {
+    0x1.bcb7b1526e50ep-2,
+    0x1.95355baaafad3p-57};
+
+constexpr double log10_2_short[] = {
+    0x1.34413509f7800p-2,
+    0x1.fef311f12b358p-46};
+
+constexpr double ln2_inverse[] = {
+    0x1.71547652b82fep+0,
+    0x1.777d0ffda0d24p-56};
+
+constexpr double two_over_ln2[] = {
+    0x1.71547652b82fep+1,
+    0x1.777d0ffda0d24p-55};
+
+constexpr double two_thirds[] = {
+    0x1.5555555555555p-1,
+    0x1.5555555555555p-55};
+
+constexpr double inverse_pi[] = {
+    0x1.45f306dc9c883p-2};
+
+constexpr double two_over_pi[] = {
+    0x1.45f306dc9c883p-1};
+
+}  // namespace coefficients
+}  // namespace math
+}  // namespace jitwise

@@ -1,0 +1,2 @@
+#define JITWISE_MATH_VARIANT avx512
+#include "variant_body.h"

@@ -1,0 +1,2 @@
+#define JITWISE_MATH_VARIANT baseline
+#include "variant_body.h"
