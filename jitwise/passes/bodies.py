@@ -1,0 +1,307 @@
+"""From groups to a graph: what each kernel takes and gives, and the `fusion` ops that hold them.
+
+Constants, and broadcasts of single values, are copied into each body that uses them. A value that leaves its group becomes an
+output of it; a row view that leaves its group is made again outside. Groups over single values disappear into the group that
+uses them, or into each, when they are cheap.
+
+Equal groups share one body: it is found by a key of positions, primitives and types before it is built.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.builder import CONSTANT, Builder, copy_declarations
+from ..ir.graph import Graph, Op, Value
+from ..ir.primitive import REGISTRY
+from .groups import ROW, VECTOR, Group, Grouping, find
+from .labels import BARRIER, REDUCE, SCALAR, SOFT
+
+CHEAP = 4  # weight of single-value arithmetic that may be repeated in several kernels
+PER_ROW = 8  # weight of single-value arithmetic that may be repeated for each row
+OUTSIDE = None
+
+
+class Bodies:
+    """Members and outputs of each group after cleaning up, then the fused graph."""
+
+    def __init__(self, grouping: Grouping, max_weight: int) -> None:
+        self.graph = grouping.graph
+        self.kinds = grouping.kinds
+        self.forms = grouping.forms
+        self.definitions = grouping.definitions
+        self.max_weight = max_weight
+        self.groups = [None if group is None else find(group) for group in grouping.groups]
+        self.leaves = [False] * len(self.groups)  # results used outside their group
+        self.users: dict[Group, set[Group | None]] = {}
+        self.members: dict[Group, list[int]] = {}
+        self.bodies: dict[tuple, Graph] = {}
+
+    def run(self) -> Graph:
+        """The fused graph."""
+        self._split_columns()
+        for index, group in enumerate(self.groups):
+            if group is not None:
+                self.members.setdefault(group, []).append(index)
+        self._find_leaving()
+        self._absorb_single_values()
+        return Emission(self).run()
+
+    def is_splat(self, index: int) -> bool:
+        """Whether op `index` repeats a single value and belongs to no group: it is copied to where it is used."""
+        return (
+            self.kinds[index] == SOFT
+            and self.groups[index] is None
+            and not self.graph.ops[index].operands[0].type.shape
+            and self.graph.ops[index].primitive.name == "broadcast_in_dim"
+        )
+
+    # What leaves a group
+
+    def _split_columns(self) -> None:
+        """A kernel that reduces leading axes stores nothing else: what it would store is computed before it."""
+        self._find_leaving()
+        split: dict[Group, Group] = {}
+        for index, leaves in enumerate(self.leaves):
+            group = self.groups[index]
+            if leaves and group is not None and group.is_column and self.forms[index] == VECTOR:
+                if group not in split:
+                    split[group] = Group(group.label, group.step, group.space, None, group.first)
+        if split:
+            for index, group in enumerate(self.groups):
+                if group in split and self.kinds[index] != REDUCE:
+                    self.groups[index] = split[group]
+        self.leaves = [False] * len(self.groups)
+        self.users.clear()
+
+    def _find_leaving(self) -> None:
+        for index, op in enumerate(self.graph.ops):
+            if not self.is_splat(index):
+                for operand in op.operands:
+                    self._use(operand, self.groups[index])
+        for value in self.graph.outputs:
+            self._use(value, OUTSIDE)
+
+    def _use(self, value: Value, user: Group | None) -> None:
+        """Note that `user` (None: an op outside groups) takes `value`."""
+        index = self.definitions.get(value)
+        while index is not None and self.kinds[index] < BARRIER:
+            group = self.groups[index]
+            if group is None and self.kinds[index] == SOFT:
+                if not self.is_splat(index):
+                    return  # a view outside: its own operand was noted when it was met
+            elif group is None or group is user:
+                return
+            elif self.kinds[index] == SOFT:
+                user = OUTSIDE  # a row view that leaves its group is made again outside
+            else:
+                self.leaves[index] = True
+                self.users.setdefault(group, set()).add(user)
+                return
+            index = self.definitions.get(self.graph.ops[index].operands[0])
+
+    # Groups over single values
+
+    def _absorb_single_values(self) -> None:
+        replaced: dict[Group, tuple[Group, ...]] = {}
+        for group in sorted(self.members, key=lambda group: -self.members[group][-1]):
+            users = self.users.get(group, set())
+            if group.space != () or OUTSIDE in users or not users:
+                continue
+            targets: list[Group] = []
+            for user in users:
+                assert user is not None
+                targets += replaced.get(user, (user,))
+            targets = list(dict.fromkeys(targets))
+            if len(targets) > 1 and group.weight > CHEAP:
+                continue
+            if not all(self._takes(target, group) for target in targets):
+                continue
+            replaced[group] = tuple(targets)
+            mine = self.members.pop(group)
+            for target in targets:
+                target.weight += group.weight
+                self.members[target] = sorted({*self.members[target], *mine})
+
+    def _takes(self, target: Group, group: Group) -> bool:
+        if target.weight + group.weight > self.max_weight:
+            return False
+        return target.axes is None or target.row_shapes()[0] == () or group.weight <= PER_ROW
+
+
+class Emission:
+    """Emits groups and the ops outside them, each when all it needs is there."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self.bodies = bodies
+        self.graph = bodies.graph
+        self.definitions = bodies.definitions
+        self.builder = Builder(self.graph.name, fold=False)
+        self.mapping: dict[Value, Value] = dict(copy_declarations(self.builder, self.graph))
+        self.homes: dict[int, Group] = {}  # the group that gives what leaves it
+        self.last: dict[int, Group] = {}
+        for group, members in bodies.members.items():
+            self.last[members[-1]] = group
+            for index in members:
+                if bodies.leaves[index] and bodies.groups[index] is group:
+                    self.homes[index] = group
+        for index, group in enumerate(bodies.groups):
+            if group is not None and group in bodies.members:
+                self.homes.setdefault(index, group)
+        self.done: set[Group] = set()
+        self.inputs: dict[Group, list[Value]] = {}
+
+    def run(self) -> Graph:
+        """The fused graph, ops in an order near the original one."""
+        for index, op in enumerate(self.graph.ops):
+            group = self.last.get(index)
+            if group is not None:
+                self._demand(group)
+            elif self.bodies.kinds[index] == BARRIER:
+                self._demand(op)
+        for value in self.graph.outputs:
+            if value not in self.mapping:
+                self._demand(self._unit(value))
+        return self.builder.finish(tuple([self.mapping[value] for value in self.graph.outputs]))
+
+    def _unit(self, value: Value) -> Group | Op:
+        """What has to be emitted so that `value` is there."""
+        index = self.definitions[value]
+        if self.bodies.kinds[index] == SOFT or index not in self.homes:
+            return self.graph.ops[index]
+        return self.homes[index]
+
+    def _demand(self, unit: Group | Op) -> None:
+        pending: list[Group | Op] = [unit]
+        while pending:
+            current = pending[-1]
+            if self._is_done(current):
+                pending.pop()
+                continue
+            missing = [value for value in self._needs(current) if value not in self.mapping]
+            if missing:
+                pending += [self._unit(value) for value in reversed(missing)]
+                continue
+            pending.pop()
+            if isinstance(current, Group):
+                self._emit_group(current)
+            else:
+                self._emit_op(current)
+
+    def _is_done(self, unit: Group | Op) -> bool:
+        if isinstance(unit, Group):
+            return unit in self.done
+        return bool(unit.results) and unit.results[0] in self.mapping
+
+    def _needs(self, unit: Group | Op) -> Any:
+        if isinstance(unit, Op):
+            return unit.operands
+        found = self.inputs.get(unit)
+        if found is None:
+            found = self.inputs[unit] = BodyText(self.bodies, unit).inputs
+        return found
+
+    def _emit_op(self, op: Op) -> None:
+        operands = tuple([self.mapping[operand] for operand in op.operands])
+        result = self.builder.emit(op.primitive, operands, op.attrs, op.source)
+        if op.primitive.multiple:
+            self.mapping.update(zip(op.results, result, strict=True))
+        elif op.results:
+            self.mapping[op.results[0]] = result
+
+    def _emit_group(self, group: Group) -> None:
+        self.done.add(group)
+        text = BodyText(self.bodies, group)
+        if not text.outputs:
+            return
+        body = self.bodies.bodies.get(text.key)
+        if body is None:
+            body = self.bodies.bodies[text.key] = text.build(f"kernel_{len(self.bodies.bodies)}")
+        operands = tuple([self.mapping[value] for value in text.inputs])
+        source = self.graph.ops[text.members[-1]].source
+        results = self.builder.emit(REGISTRY["fusion"], operands, {"body": body}, source)
+        self.mapping.update(zip(text.outputs, results, strict=True))
+
+
+class BodyText:
+    """One group as positions: `key` is equal for equal groups; `build` makes the graph."""
+
+    def __init__(self, bodies: Bodies, group: Group) -> None:
+        self.bodies = bodies
+        ops = bodies.graph.ops
+        self.members = _live(bodies, group)
+        self.inputs: list[Value] = []
+        self.ops: list[Op] = []
+        self.numbers: dict[Value, int] = {}
+        inside = {result for index in self.members for result in ops[index].results}
+        items: list[Any] = []
+        for index in self.members:
+            self._add(ops[index], items, inside)
+        self.outputs = [
+            ops[index].results[0]
+            for index in self.members
+            if bodies.leaves[index] and bodies.groups[index] is group and bodies.kinds[index] != SOFT
+        ]
+        if not self.outputs:
+            return
+        items.append(tuple([self.numbers[value] for value in self.outputs]))
+        items.append(tuple([value.type for value in self.inputs]))
+        self.key = tuple(items)
+
+    def _add(self, op: Op, items: list[Any], inside: set[Value]) -> None:
+        places = []
+        for operand in op.operands:
+            place = self.numbers.get(operand)
+            if place is None:
+                place = self._reach(operand, items, inside)
+            places.append(place)
+        self.numbers[op.results[0]] = len(self.ops)
+        self.ops.append(op)
+        attrs = tuple(op.attrs.items()) if op.attrs else ()
+        items.append((op.primitive, tuple(places), attrs))
+
+    def _reach(self, value: Value, items: list[Any], inside: set[Value]) -> int:
+        """The position of a value from outside: a copied constant or splat, or an input (negative)."""
+        op = value.op
+        if op is not None and value not in inside:
+            if op.primitive is CONSTANT:
+                self.numbers[value] = len(self.ops)
+                self.ops.append(op)
+                items.append((CONSTANT, value.type.dtype, op.attrs["value"].tobytes()))
+                return self.numbers[value]
+            if self.bodies.is_splat(self.bodies.definitions[value]):
+                self._add(op, items, inside)
+                return self.numbers[value]
+        self.inputs.append(value)
+        self.numbers[value] = -len(self.inputs)
+        return self.numbers[value]
+
+    def build(self, name: str) -> Graph:
+        """The body."""
+        builder = Builder(name, fold=False)
+        mapping = {value: builder.input(value.type) for value in self.inputs}
+        for op in self.ops:
+            operands = tuple([mapping[operand] for operand in op.operands])
+            mapping[op.results[0]] = builder.emit(op.primitive, operands, op.attrs, op.source)
+        return builder.finish(tuple([mapping[value] for value in self.outputs]))
+
+
+def _live(bodies: Bodies, group: Group) -> list[int]:
+    """The members of `group` that one of its outputs needs."""
+    members = bodies.members[group]
+    needed: set[int] = set()
+    kept: list[int] = []
+    for index in reversed(members):
+        is_output = bodies.leaves[index] and bodies.groups[index] is group and bodies.kinds[index] != SOFT
+        if not is_output and index not in needed:
+            continue
+        kept.append(index)
+        for operand in bodies.graph.ops[index].operands:
+            source = bodies.definitions.get(operand)
+            if source is not None:
+                needed.add(source)
+    kept.reverse()
+    return kept
+
+
+__all__ = ["ROW", "SCALAR", "Bodies"]
