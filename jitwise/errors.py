@@ -1,9 +1,11 @@
 """Every exception a user can see, and the list of reasons for running a function as Python.
 
-Two roots. `JitwiseError`: yours to repair; the message names the value, the variable, the line, and what to write instead.
+Two roots. `JitwiseError`: yours to repair; the message names the value, the variable, the line,
+and what to write instead.
 `JitwiseBug`: ours; it carries the path of a crash file that `python -m jitwise replay` runs again.
 
-`CannotTrace` never reaches a user: it ends a trace, and the function runs as Python. `REASONS` is the complete list of why;
+`CannotTrace` never reaches a user: it ends a trace, and the function runs as Python. `REASONS` is
+the complete list of why;
 a test fails when a row is unused.
 """
 
@@ -29,23 +31,28 @@ class JitwiseWarning(UserWarning):
 class EscapedTracerError(JitwiseError):
     """A traced value was used after its trace had ended.
 
-    Cause: the function stored a value outside (a global, an attribute, a list) while jitwise traced it, and the program used it
-    later. Failing example: `kept = []; f = jit(lambda x: (kept.append(x * 2), x)[1]); f(1.0); kept[0] + 1`. Repair: return
+    Cause: the function stored a value outside (a global, an attribute, a list) while jitwise
+    traced it, and the program used it
+    later. Failing example: `kept = []; f = jit(lambda x: (kept.append(x * 2), x)[1]); f(1.0);
+    kept[0] + 1`. Repair: return
     the value from the function.
     """
 
 
 class StageError(JitwiseError):
-    """`lower` or `compile` was asked for a function that cannot be compiled; the message gives the line and the reason.
+    """`lower` or `compile` was asked for a function that cannot be compiled; the message gives the
+    line and the reason.
 
-    Failing example: `jit(lambda x: float(x)).lower(1.0).compile()`. Repair: call the function itself, which runs as Python.
+    Failing example: `jit(lambda x: float(x)).lower(1.0).compile()`. Repair: call the function
+    itself, which runs as Python.
     """
 
 
 class ShapeError(JitwiseError, TypeError, ValueError):
     """Arguments of a compiled stage do not have the types it was compiled for.
 
-    Failing example: `jit(f).lower(x).compile()(x.astype("f4"))`. Repair: call `jit(f)`, which compiles for new types.
+    Failing example: `jit(f).lower(x).compile()(x.astype("f4"))`. Repair: call `jit(f)`, which
+    compiles for new types.
     """
 
 
@@ -73,9 +80,13 @@ REASONS: dict[str, str] = {
 
 
 class CannotTrace(BaseException):
-    """Ends a trace: the function runs as Python. A BaseException, so that user code does not swallow it by accident."""
+    """Ends a trace: the function runs as Python. A BaseException, so that user code does not
+    swallow it by accident.
+    """
 
-    def __init__(self, reason: str, detail: str = "", source: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self, reason: str, detail: str = "", source: tuple[str, int] | None = None
+    ) -> None:
         self.reason = reason
         self.detail = detail
         self.source = source

@@ -1,7 +1,10 @@
-"""`jitwise.lax`: the elementwise and shape functions of `jax.lax`, on arrays and inside of jitted functions.
+"""`jitwise.lax`: the elementwise and shape functions of `jax.lax`, on arrays and inside of jitted
+functions.
 
-Each is written with NumPy functions, so it has NumPy's semantics: float64 stays float64, integer division rounds toward zero as
-`jax.lax.div` does, and what is out of range raises. Unlike `jitwise.numpy` functions, these do not promote: operands must have one
+Each is written with NumPy functions, so it has NumPy's semantics: float64 stays float64, integer
+division rounds toward zero as
+`jax.lax.div` does, and what is out of range raises. Unlike `jitwise.numpy` functions, these do not
+promote: operands must have one
 dtype, as in jax.
 """
 

@@ -1,4 +1,5 @@
-"""`jitwise.tree`: functions on pytrees - nests of tuples, lists, dicts, namedtuples, dataclasses and None - as `jax.tree` has them.
+"""`jitwise.tree`: functions on pytrees - nests of tuples, lists, dicts, namedtuples, dataclasses
+and None - as `jax.tree` has them.
 
 Dicts keep their insertion order. Built on optree, imported at first use.
 """

@@ -19,7 +19,8 @@ def _state(function: Callable[..., Any], static_argnums: Any = ()) -> State:
 
 
 def make_jaxpr(function: Callable[..., Any], static_argnums: Any = ()) -> Callable[..., Graph]:
-    """A function that gives the graph of `function` for its arguments (arrays, numbers, ShapeDtypeStructs); print it.
+    """A function that gives the graph of `function` for its arguments (arrays, numbers,
+    ShapeDtypeStructs); print it.
 
     Raises StageError with the line when the function cannot be traced.
     """
@@ -28,7 +29,8 @@ def make_jaxpr(function: Callable[..., Any], static_argnums: Any = ()) -> Callab
 
 
 def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The shapes and dtypes of `function(*args, **kwargs)`, as a pytree of ShapeDtypeStruct, without computing it.
+    """The shapes and dtypes of `function(*args, **kwargs)`, as a pytree of ShapeDtypeStruct,
+    without computing it.
 
     Raises StageError with the line when the function cannot be traced.
     """

@@ -1,13 +1,15 @@
 """`jit`: the decorator, and what happens when the dispatcher has no program for a call.
 
-A jitted function is a native object. A call it knows goes straight to a program; any other call comes to `State.miss`:
+A jitted function is a native object. A call it knows goes straight to a program; any other call
+comes to `State.miss`:
 
     1. bring the call into canonical form (positional, keyword: one meaning, one trace);
     2. a trace made for another style of call serves this one too: install it under this style;
     3. else trace, compile, install;
     4. what cannot be traced runs as Python, is recorded, and is said once with its line.
 
-A function that needed many traces of one signature (because values or sizes steered it) runs as Python for new values.
+A function that needed many traces of one signature (because values or sizes steered it) runs as
+Python for new values.
 """
 
 from __future__ import annotations
@@ -123,7 +125,9 @@ class State:
         return True
 
     def _matches(self, call: Call, known: Signature) -> bool:
-        """Whether an installed version accepts this very call (else the dispatcher would ask again for ever)."""
+        """Whether an installed version accepts this very call (else the dispatcher would ask again
+        for ever).
+        """
         return known.python or self.native.matches(*call.args, **call.kwargs)
 
     def _make(self, call: Call) -> Version:
@@ -141,7 +145,9 @@ class State:
         return Version(traced, executable)
 
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
-        """A trace ended. An error NumPy itself would raise says nothing of other calls: they are traced again."""
+        """A trace ended. An error NumPy itself would raise says nothing of other calls: they are
+        traced again.
+        """
         if failure.reason in ("error", "size") and known.errors < MOST_TRACES:
             known.errors += 1
             return False
@@ -294,7 +300,9 @@ def _unnumber(item: Any) -> Any:
 
 
 def _structure(item: Any) -> Any:
-    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1, identities of statics."""
+    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1,
+    identities of statics.
+    """
     kind = type(item)
     if kind is np.ndarray:
         return (kind, item.dtype.str, item.ndim, tuple([size == 1 for size in item.shape]))
@@ -360,16 +368,20 @@ def jit(
     fastmath: bool = False,
     wait: bool = True,
 ) -> Any:
-    """Compile a function of NumPy arrays when it is called; `@jit`, `@jit(...)` and `jit(f, ...)` all work.
+    """Compile a function of NumPy arrays when it is called; `@jit`, `@jit(...)` and `jit(f, ...)`
+    all work.
 
-    The result has the value, dtype, shape, structure and exceptions of the function run by NumPy; what cannot be compiled runs as
+    The result has the value, dtype, shape, structure and exceptions of the function run by NumPy;
+    what cannot be compiled runs as
     Python and is said once. Outputs are fresh arrays.
 
     Args:
         function: any callable. Without it, a decorator is returned.
-        static_argnums, static_argnames: arguments whose values are compiled in; other values compile again.
+        static_argnums, static_argnames: arguments whose values are compiled in; other values
+        compile again.
             Arguments that are no numbers or arrays are static without being named here.
-        donate_argnums, donate_argnames: accepted for compatibility; memory of arguments is not reused yet.
+        donate_argnums, donate_argnames: accepted for compatibility; memory of arguments is not
+        reused yet.
         keep_unused: accepted for compatibility; unused arguments cost nothing.
         inline: accepted for compatibility; inner functions are part of the outer graph.
         device, backend: None or "cpu".
@@ -380,6 +392,7 @@ def jit(
     Raises:
         TypeError: `function` is not callable, or an option has the wrong type.
         ValueError: an unknown strategy, or a backend other than the CPU.
+
     """
     options = Options(
         _as_tuple(static_argnums, int, "static_argnums"),

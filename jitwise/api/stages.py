@@ -1,4 +1,5 @@
-"""The stages of a compiled function, by hand: `jit(f).trace(x)`, `.lower()`, `.compile()`, each printable.
+"""The stages of a compiled function, by hand: `jit(f).trace(x)`, `.lower()`, `.compile()`, each
+printable.
 
     traced = jit(f).trace(x)      the graph as the tracer made it
     lowered = traced.lower()      the graph after the passes: fusions are kernels
@@ -19,8 +20,8 @@ from ..errors import CannotTrace, ShapeError, StageError
 from ..ir.printer import print_graph
 from ..runtime._native import Function
 from ..runtime.executable import Executable, compile_graph
-from ..trace.function import Traced as TracedFunction
 from ..trace.captures import fetch
+from ..trace.function import Traced as TracedFunction
 from ..trace.function import children, leaves_of, trace_call
 from .jit import State
 
@@ -71,12 +72,15 @@ def stand_in(item: Any) -> Any:
 
 
 def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
-    """Trace a function for these arguments. Raises StageError with the line when it has to run as Python."""
+    """Trace a function for these arguments. Raises StageError with the line when it has to run as
+    Python.
+    """
     call = state._canonical(
         tuple(stand_in(item) for item in args), {k: stand_in(v) for k, v in kwargs.items()}
     )
     if call is None:
-        state.signature.bind(*args, **kwargs)  # type: ignore[union-attr]  # raises TypeError in Python's words
+        # raises TypeError in Python's words
+        state.signature.bind(*args, **kwargs)  # type: ignore[union-attr]
     assert call is not None
     try:
         traced = trace_call(
@@ -152,7 +156,9 @@ class Lowered:
 
 
 class Compiled:
-    """A function compiled for the types it was lowered for; sizes are free as far as its guards allow."""
+    """A function compiled for the types it was lowered for; sizes are free as far as its guards
+    allow.
+    """
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
@@ -166,7 +172,9 @@ class Compiled:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program. Raises ShapeError when the arguments have other types or break a guard."""
+        """Run the program. Raises ShapeError when the arguments have other types or break a
+        guard.
+        """
         return self._call(*args, **kwargs)
 
     def _refuse(self, args: tuple, kwargs: Mapping[str, Any]) -> Any:
@@ -186,11 +194,15 @@ class Compiled:
     __str__ = as_text
 
     def cost_analysis(self) -> dict[str, float]:
-        """Estimated work of one call with the sizes it was traced with: "flops", "bytes accessed", "kernels"."""
+        """Estimated work of one call with the sizes it was traced with: "flops", "bytes accessed",
+        "kernels".
+        """
         return self.lowered.executable.cost(self.lowered.stage.call_sizes())
 
     def memory_analysis(self) -> dict[str, int]:
-        """Bytes of arguments, outputs and temporaries of one call with the sizes it was traced with."""
+        """Bytes of arguments, outputs and temporaries of one call with the sizes it was traced
+        with.
+        """
         return self.lowered.executable.memory(self.lowered.stage.call_sizes())
 
 

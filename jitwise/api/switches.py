@@ -1,4 +1,6 @@
-"""`disable_jit`: run jitted functions as Python for a while; `named_scope`: a name for a part of a program."""
+"""`disable_jit`: run jitted functions as Python for a while; `named_scope`: a name for a part of a
+program.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _depth = 0
 
 @contextmanager
 def disable_jit(disable: bool = True) -> Iterator[None]:
-    """Within it every jitted function runs as the Python function it is (all threads), for debugging with `print` and `pdb`."""
+    """Within it every jitted function runs as the Python function it is (all threads), for
+    debugging with `print` and `pdb`.
+    """
     global _depth
     if not disable:
         yield

@@ -1,18 +1,22 @@
 """`Builder.emit`: the only door into a graph.
 
-Emitting an op does four things in order: infer its type, try to fold it (constants, then the primitive's rules), look
-for an equal op already there, append. So nothing ill-typed can be built, and simplification and common
+Emitting an op does four things in order: infer its type, try to fold it (constants, then the
+primitive's rules), look
+for an equal op already there, append. So nothing ill-typed can be built, and simplification and
+common
 subexpressions are properties of construction, in time proportional to the ops emitted.
 
     emit(multiply, (%0, 1.0))     ->  %0                      (a rule)
     emit(sine, (%0,)) twice       ->  one op, the same value  (numbering)
 
-Constant folding is limited to scalars and leaves alone what would set a floating-point flag, so that warnings still
+Constant folding is limited to scalars and leaves alone what would set a floating-point flag, so
+that warnings still
 happen when the program runs. Effects are never folded or numbered.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -66,11 +70,16 @@ DIMENSION = register(
 )
 
 
+_type_of = operator.attrgetter("type")
+
+
 class Builder:
     """Builds one graph.
 
-    `fold=False` keeps ops as written; `fastmath=True` allows rules that hold of real numbers only; `locate` gives
-    the user's line of each op. `emitted` and `rules` count what happened, for the cost tests and for bisecting.
+    `fold=False` keeps ops as written; `fastmath=True` allows rules that hold of real numbers only;
+    `locate` gives
+    the user's line of each op. `emitted` and `rules` count what happened, for the cost tests and
+    for bisecting.
     """
 
     def __init__(
@@ -92,6 +101,7 @@ class Builder:
         self.symbols: dict[str, SymbolOrigin] = {}
         self.guards: dict[tuple[str, Dim], Guard] = {}
         self._numbers: dict[tuple, Value | tuple[Value, ...]] = {}
+        self._plain: dict[tuple, Value] = {}
 
     def input(self, type: ArrayType) -> Value:
         """A new input of the graph."""
@@ -106,7 +116,9 @@ class Builder:
         return Dim.symbol(name)
 
     def guard(self, relation: str, size: Size, source: Source | None = None) -> None:
-        """Assume `size == 0` ("eq"), `size != 0` ("ne") or `size >= 0` ("ge") of every run of this graph."""
+        """Assume `size == 0` ("eq"), `size != 0` ("ne") or `size >= 0` ("ge") of every run of this
+        graph.
+        """
         if isinstance(size, Dim):
             self.guards.setdefault((relation, size), Guard(relation, size, source))
             return
@@ -114,7 +126,13 @@ class Builder:
             raise ValueError(f"a guard that never holds: {size} {relation} 0")
 
     def constant(self, value: Any, dtype: np.dtype, source: Source | None = None) -> Value:
-        """A scalar of `dtype`. Raises OverflowError when a Python int does not fit, as NumPy does."""
+        """A scalar of `dtype`. Raises OverflowError when a Python int does not fit, as NumPy
+        does.
+        """
+        plain = (type(value), value, dtype) if value else None  # zeros differ in sign, 1 == True
+        found = self._plain.get(plain) if plain is not None else None
+        if found is not None:
+            return found
         scalar = value if isinstance(value, np.generic) else np.asarray(value, dtype)[()]
         if scalar.dtype != dtype:
             scalar = scalar.astype(dtype)
@@ -124,6 +142,8 @@ class Builder:
             found = self._append(CONSTANT, (), {"value": scalar}, ArrayType(dtype, ()), source)
             found.constant = scalar
             self._numbers[key] = found
+        if plain is not None:
+            self._plain[plain] = found  # type: ignore[assignment]
         return found  # type: ignore[return-value]
 
     def emit(
@@ -133,7 +153,8 @@ class Builder:
         attrs: Attrs = NO_ATTRS,
         source: Source | None = None,
     ) -> Any:
-        """The result of `primitive` on `operands`: a Value, or a tuple of them when it has several results.
+        """The result of `primitive` on `operands`: a Value, or a tuple of them when it has several
+        results.
 
         Raises TypeError when the operand types do not fit.
         """
@@ -157,7 +178,7 @@ class Builder:
             found = self._numbers.get(key)
             if found is not None:
                 return found
-        types = primitive.infer(tuple([operand.type for operand in operands]), attrs)
+        types = primitive.infer(tuple(map(_type_of, operands)), attrs)
         if source is None and self.locate is not None:
             source = self.locate()
         result = self._append(primitive, operands, attrs, types, source)

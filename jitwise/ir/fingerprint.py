@@ -1,4 +1,6 @@
-"""A stable hash of a graph: equal text (without source lines), equal fingerprint, on any machine and in any process."""
+"""A stable hash of a graph: equal text (without source lines), equal fingerprint, on any machine
+and in any process.
+"""
 
 from __future__ import annotations
 

@@ -6,9 +6,12 @@
       return %2
     }
 
-Only `Builder` makes graphs. A graph names its symbols and where each is read from: the size of an axis of an input,
-or the value of an input (a Python int argument). A chain value -> op -> operand -> op is as deep as the program is long;
-the interpreter's deallocator of tuples and slotted objects bounds its own recursion, so freeing one needs no code here.
+Only `Builder` makes graphs. A graph names its symbols and where each is read from: the size of an
+axis of an input,
+or the value of an input (a Python int argument). A chain value -> op -> operand -> op is as deep
+as the program is long;
+the interpreter's deallocator of tuples and slotted objects bounds its own recursion, so freeing
+one needs no code here.
 """
 
 from __future__ import annotations
@@ -44,7 +47,9 @@ class Value:
 
 
 class Op:
-    """One application of a primitive: positional operands are values, everything else is in `attrs`."""
+    """One application of a primitive: positional operands are values, everything else is in
+    `attrs`.
+    """
 
     __slots__ = ("attrs", "operands", "primitive", "results", "source")
 

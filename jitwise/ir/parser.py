@@ -2,14 +2,18 @@
 
 The grammar, one graph after another, the last one the result:
 
-    graph   = "graph" NAME "(" [%N: TYPE, ...] ")" ["where" NAME = ORIGIN, ...] ["assuming" GUARD, ...] "{" op* return "}"
-    op      = [%N: TYPE, ... "="] PRIMITIVE ["{" KEY=EXPR, ... "}"] "(" [%N, ...] ")" ["#" FILE:LINE]
+    graph   = "graph" NAME "(" [%N: TYPE, ...] ")" ["where" NAME = ORIGIN, ...] ["assuming" GUARD,
+    ...] "{" op* return "}"
+    op      = [%N: TYPE, ... "="] PRIMITIVE ["{" KEY=EXPR, ... "}"] "(" [%N, ...] ")" ["#"
+    FILE:LINE]
     return  = "return" [%N, ...]
     TYPE    = DTYPE "[" [SIZE, ...] "]"
     EXPR    = a Python literal, a DTYPE, DTYPE(number), a SIZE, "@" NAME, or a tuple of these
 
-Parsing emits through a `Builder`, so an ill-typed text is refused with its line. Folding is off by default: text means what
-it says. Types written in the text must be the ones inferred. `{` and `}` must not occur in string attributes' braces unbalanced.
+Parsing emits through a `Builder`, so an ill-typed text is refused with its line. Folding is off by
+default: text means what
+it says. Types written in the text must be the ones inferred. `{` and `}` must not occur in string
+attributes' braces unbalanced.
 """
 
 from __future__ import annotations
@@ -110,7 +114,9 @@ class _Reader:
         match = _OP.match(line)
         if match is None:
             raise ValueError("expected an op or return")
-        operands = tuple(self.values[name.strip()] for name in match["operands"].split(",") if name.strip())
+        operands = tuple(
+            self.values[name.strip()] for name in match["operands"].split(",") if name.strip()
+        )
         source = (match["file"], int(match["line"])) if match["file"] else None
         attrs = self.attrs(match["attrs"]) if match["attrs"] else {}
         result = self.builder.emit(primitive_named(match["primitive"]), operands, attrs, source)
@@ -119,7 +125,9 @@ class _Reader:
         for value, (name, dtype, sizes) in zip(results, declared, strict=True):
             written = parse_type(dtype, sizes)
             if value.type != written:
-                raise TypeError(f"{match['primitive']} yields {value.type}, the text says {written}")
+                raise TypeError(
+                    f"{match['primitive']} yields {value.type}, the text says {written}"
+                )
             self.values[name] = value
 
     def attrs(self, text: str) -> dict[str, Any]:
@@ -161,7 +169,10 @@ def _scalar(node: ast.Call, dtype: np.dtype) -> Any:
     if node.keywords:
         bits = ast.literal_eval(node.keywords[0].value)
         return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype)[0]
-    numbers = [float(ast.unparse(item)) if dtype.kind in "fc" else ast.literal_eval(item) for item in node.args]
+    numbers = [
+        float(ast.unparse(item)) if dtype.kind in "fc" else ast.literal_eval(item)
+        for item in node.args
+    ]
     if dtype.kind == "c":
         scalar = np.zeros((), dtype)
         scalar.real, scalar.imag = numbers

@@ -1,10 +1,14 @@
 """The record of one primitive: everything jitwise knows about an operation, in one place.
 
-A row in `ops/` builds a `Primitive`; the tracer, type checker, evaluator, kernel emitter, StableHLO printer, cost model and
-generated tests all read the same row. The registry maps IR spelling to record. `Emitter` and `ProgramEmitter` are the two
-protocols through which a row says how it runs: as scalar code inside a kernel, or as instructions of a program.
+A row in `ops/` builds a `Primitive`; the tracer, type checker, evaluator, kernel emitter,
+StableHLO printer, cost model and
+generated tests all read the same row. The registry maps IR spelling to record. `Emitter` and
+`ProgramEmitter` are the two
+protocols through which a row says how it runs: as scalar code inside a kernel, or as instructions
+of a program.
 
-Not here: rules (they stand under the rows, see `rewrite`), and compositions of primitives (see `trace/numpy`).
+Not here: rules (they stand under the rows, see `rewrite`), and compositions of primitives (see
+`trace/numpy`).
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ class Operand(Protocol):
 class Emitter(Protocol):
     """Emission of elementwise code for one kernel body; implemented by the llvm layer.
 
-    Operands have one lane (row prologue) or as many as the kernel; a lowering never needs to know. Bool operands are
+    Operands have one lane (row prologue) or as many as the kernel; a lowering never needs to know.
+    Bool operands are
     masks. Every method returns a new operand.
     """
 
@@ -52,14 +57,26 @@ class Emitter(Protocol):
     def imag(self, operand: Any) -> Any: ...
     def complex(self, real: Any, imag: Any) -> Any: ...
     def logical_not(self, mask: Any) -> Any: ...
+    def is_nan(self, operand: Any) -> Any: ...
+    def maximum(self, left: Any, right: Any) -> Any: ...
+    def minimum(self, left: Any, right: Any) -> Any: ...
+    def shift_left(self, operand: Any, amount: Any) -> Any: ...
+    def shift_right(self, operand: Any, amount: Any) -> Any: ...
+    def floor_divide(self, left: Any, right: Any) -> Any: ...
+    def remainder(self, left: Any, right: Any) -> Any: ...
+    def truncated_remainder(self, left: Any, right: Any) -> Any: ...
+    def float_remainder(self, left: Any, right: Any) -> Any: ...
 
 
 class ProgramEmitter(Protocol):
     """Emission of program instructions for one op; implemented by the runtime layer.
 
-    dim: index of a size among the program's run-time dims. slot: where an operand is. define: a new slot for a result that
-    an instruction will set (a view, a scalar). allocate: a new slot for a result, with memory. temporary: a slot for
-    a view that is no value of the graph. instruction: append one. host: call `function(*arrays)` on the host.
+    dim: index of a size among the program's run-time dims. slot: where an operand is. define: a
+    new slot for a result that
+    an instruction will set (a view, a scalar). allocate: a new slot for a result, with memory.
+    temporary: a slot for
+    a view that is no value of the graph. instruction: append one. host: call `function(*arrays)`
+    on the host.
     """
 
     def dim(self, size: Size) -> int: ...
@@ -68,7 +85,9 @@ class ProgramEmitter(Protocol):
     def allocate(self, value: Value) -> int: ...
     def temporary(self) -> int: ...
     def instruction(self, *parts: Any) -> None: ...
-    def host(self, function: Callable, operands: Sequence[Value], results: Sequence[Value]) -> None: ...
+    def host(
+        self, function: Callable, operands: Sequence[Value], results: Sequence[Value]
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,18 +95,24 @@ class Primitive:
     """One operation of the tensor IR.
 
     name: IR spelling, StableHLO's word where it exists.
-    category: "elementwise" (one output element from one element of each operand), "reduce", "view" (moves no data),
+    category: "elementwise" (one output element from one element of each operand), "reduce", "view"
+    (moves no data),
         "data" (moves data), "contract", "source" (no operands), "control", "effect".
-    infer: type rule `(operand types, attrs) -> result type(s)`; raises TypeError in the user's words.
+    infer: type rule `(operand types, attrs) -> result type(s)`; raises TypeError in the user's
+    words.
     evaluate: the NumPy meaning `(*arrays, **attrs)`; sizes in attrs arrive as ints.
     ufunc: the NumPy ufunc it is, when it is one; the tracer's table is derived from it.
-    lower: dtype kind of the first operand -> `(emitter, attrs, *operands) -> operand`; elementwise only.
-    expand: `(builder, operands, attrs) -> value(s)`: a composition of other primitives, replacing this one when compiled.
-    execute: `(program_emitter, op)`: instructions of the native program machine. Without lower, expand and execute the
+    lower: dtype kind of the first operand -> `(emitter, attrs, *operands) -> operand`; elementwise
+    only.
+    expand: `(builder, operands, attrs) -> value(s)`: a composition of other primitives, replacing
+    this one when compiled.
+    execute: `(program_emitter, op)`: instructions of the native program machine. Without lower,
+    expand and execute the
         program calls `evaluate` on the host.
     reduction: native reduction word (add, multiply, min, max, and, or, xor, argmin, argmax).
     hlo: StableHLO spelling, or None where StableHLO has no word.
-    ulp: how far from the correctly rounded value a compiled result may be; 0 means the same bits as NumPy.
+    ulp: how far from the correctly rounded value a compiled result may be; 0 means the same bits
+    as NumPy.
     flops: arithmetic cost of one element, in units of one add.
     jvp, transpose, batch: derivative and vectorisation rules; None is a listed gap.
     samples: attrs and edge values for the generated tests.
@@ -122,7 +147,9 @@ REGISTRY: dict[str, Primitive] = {}
 
 
 def register(primitive: Primitive) -> Primitive:
-    """Enter `primitive` under its name; a second row of the same name is a mistake in the source."""
+    """Enter `primitive` under its name; a second row of the same name is a mistake in the
+    source.
+    """
     if primitive.name in REGISTRY:
         raise ValueError(f"two primitives are called {primitive.name!r}")
     REGISTRY[primitive.name] = primitive

@@ -1,7 +1,9 @@
 """Graphs as text, one op a line; `parser.parse` reads it back.
 
-Sub-graphs (attrs that are graphs) are printed before the graph that uses them and referred to as `@name`, so nesting
-never indents and printing never recurses. The user's line stands behind `#`; it is not part of a graph's identity.
+Sub-graphs (attrs that are graphs) are printed before the graph that uses them and referred to as
+`@name`, so nesting
+never indents and printing never recurses. The user's line stands behind `#`; it is not part of a
+graph's identity.
 
     graph f(%0: f64[n]) where n = size(0, 0) assuming n - 1 >= 0 {
       %1: f64[n] = sine(%0)  # model.py:3
@@ -37,7 +39,9 @@ def _subgraphs(graph: Graph) -> Iterator[Graph]:
 
 
 def _name_subgraphs(graph: Graph) -> dict[Graph, str]:
-    """Every graph reachable from `graph`, users after the graphs they use, with a unique name each."""
+    """Every graph reachable from `graph`, users after the graphs they use, with a unique name
+    each.
+    """
     order: list[Graph] = []
     seen: set[Graph] = set()
     pending: list[tuple[Graph, bool]] = [(graph, False)]
@@ -88,7 +92,9 @@ def _declarations(graph: Graph) -> str:
     return text
 
 
-def op_text(op: Op, numbers: dict[Value, str], names: dict[Graph, str], sources: bool = True) -> str:
+def op_text(
+    op: Op, numbers: dict[Value, str], names: dict[Graph, str], sources: bool = True
+) -> str:
     """One line: results with types, primitive, attrs, operands, the user's line."""
     results = ", ".join(f"{numbers[result]}: {result.type}" for result in op.results)
     attrs = ""

@@ -5,11 +5,14 @@ The invariants:
 2. Every output is an input or a result of an op.
 3. No value is the result of two ops, and `result.op` is the op.
 4. The type of each result is the one its primitive infers from its operands.
-5. Every symbol in a type, an attribute or a guard is declared by the graph (or by a graph around it).
-6. A symbol's origin names an input and an axis that exist; the size of that axis is the symbol itself.
+5. Every symbol in a type, an attribute or a guard is declared by the graph (or by a graph around
+it).
+6. A symbol's origin names an input and an axis that exist; the size of that axis is the symbol
+   itself, or what an equality guard made of it.
 7. Attributes are hashable (numbering relies on it).
 
-Not checked: that guards can hold together; that rules kept the meaning (the conformance tests do that); dead ops.
+Not checked: that guards can hold together; that rules kept the meaning (the conformance tests do
+that); dead ops.
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ def verify(graph: Graph, outer_symbols: frozenset[str] = frozenset()) -> None:
             pending += [(inner, known) for inner in _graphs(op.attrs.values())]
         for value in current.outputs:
             if value not in defined:
-                raise VerifyError(f"{current.name}: an output is not defined in the graph: {value!r}")
+                raise VerifyError(
+                    f"{current.name}: an output is not defined in the graph: {value!r}"
+                )
 
 
 def _graphs(attributes: Iterable[Any]) -> Iterable[Graph]:
@@ -56,11 +61,14 @@ def _graphs(attributes: Iterable[Any]) -> Iterable[Graph]:
 def _verify_declarations(graph: Graph, known: frozenset[str]) -> None:
     for name, origin in graph.symbols.items():
         if origin[1] >= len(graph.inputs):
-            raise VerifyError(f"{graph.name}: {name} is read from input {origin[1]}, which is not there")
+            raise VerifyError(
+                f"{graph.name}: {name} is read from input {origin[1]}, which is not there"
+            )
         type = graph.inputs[origin[1]].type
         if origin[0] == "size":
             axis = int(origin[2])  # type: ignore[misc]
-            if axis >= type.ndim or type.shape[axis] is not Dim.symbol(name):
+            unified = any(g.relation == "eq" and name in symbols_of(g.dim) for g in graph.guards)
+            if axis >= type.ndim or not (unified or type.shape[axis] is Dim.symbol(name)):
                 raise VerifyError(f"{graph.name}: {name} is not the size of axis {axis} of {type}")
         elif type.ndim:
             raise VerifyError(f"{graph.name}: {name} is the value of an array {type}")
@@ -100,7 +108,8 @@ def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
         types = op.primitive.infer(tuple(operand.type for operand in op.operands), op.attrs)
     except (TypeError, ValueError) as error:
         return f"{name} refuses its operands: {error}"
-    expected: tuple[ArrayType, ...] = types if op.primitive.multiple else (types,)  # type: ignore[assignment]
+    # type: ignore[assignment]
+    expected: tuple[ArrayType, ...] = types if op.primitive.multiple else (types,)
     if len(expected) != len(op.results):
         return f"{name} yields {len(expected)} values, the op has {len(op.results)}"
     for result, type in zip(op.results, expected, strict=True):
@@ -108,9 +117,15 @@ def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
             return f"{name} yields {type}, the op says {result.type}"
         if result.op is not op or result in defined:
             return f"a result of {name} belongs to another op"
-    missing = {s for size in _sizes((*op.attrs.values(), *(t.shape for t in expected))) for s in symbols_of(size)}
+    missing = {
+        s
+        for size in _sizes((*op.attrs.values(), *(t.shape for t in expected)))
+        for s in symbols_of(size)
+    }
     missing -= known
-    return f"{name} uses the symbol {sorted(missing)[0]}, which is not declared" if missing else None
+    return (
+        f"{name} uses the symbol {sorted(missing)[0]}, which is not declared" if missing else None
+    )
 
 
 def _around(graph: Graph, index: int, margin: int = 5) -> str:
@@ -129,7 +144,9 @@ def _around(graph: Graph, index: int, margin: int = 5) -> str:
 
 
 def _text_or_repr(op: Op, numbers: dict[Value, str]) -> str:
-    """The op's line; a faulty attribute may have no text, and the fault must be told all the same."""
+    """The op's line; a faulty attribute may have no text, and the fault must be told all the
+    same.
+    """
     try:
         return op_text(op, numbers, {})
     except TypeError:

@@ -1,6 +1,8 @@
-"""Walking graphs: users, live ops, replaying a graph through a builder, inlining one graph into another.
+"""Walking graphs: users, live ops, replaying a graph through a builder, inlining one graph into
+another.
 
-Every function is one sweep over the ops. A pass is `map_graph(graph, visit)`: for each op, `visit(builder, op, operands)`
+Every function is one sweep over the ops. A pass is `map_graph(graph, visit)`: for each op,
+`visit(builder, op, operands)`
 emits what should stand in its place and returns the results.
 """
 
@@ -39,7 +41,9 @@ def live_ops(graph: Graph) -> list[Op]:
 
 
 def last_uses(graph: Graph) -> dict[Value, int]:
-    """For each value that an op takes, the index of the last such op; outputs count as used after the end."""
+    """For each value that an op takes, the index of the last such op; outputs count as used after
+    the end.
+    """
     last: dict[Value, int] = {}
     for index, op in enumerate(graph.ops):
         for operand in op.operands:
@@ -60,7 +64,9 @@ def replay(
     mapping: dict[Value, Value],
     visit: Visit = emit_again,
 ) -> dict[Value, Value]:
-    """Emit `ops` into `builder`; `mapping` says what their free operands are and is extended with the results."""
+    """Emit `ops` into `builder`; `mapping` says what their free operands are and is extended with
+    the results.
+    """
     for op in ops:
         operands = tuple([mapping[operand] for operand in op.operands])
         result = visit(builder, op, operands)
@@ -72,7 +78,9 @@ def replay(
 
 
 def map_graph(graph: Graph, visit: Visit = emit_again, *, fold: bool = True) -> Graph:
-    """A new graph made by visiting each op of `graph` in order. Symbols, guards and inputs are kept."""
+    """A new graph made by visiting each op of `graph` in order. Symbols, guards and inputs are
+    kept.
+    """
     builder = Builder(graph.name, fold=fold)
     mapping = dict(copy_declarations(builder, graph))
     replay(builder, graph.ops, mapping, visit)

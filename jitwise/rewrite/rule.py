@@ -22,7 +22,7 @@ Laws for rule writers:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from ..ir.primitive import REGISTRY, Attrs, Primitive, attach_fold
 from .pattern import Hole, Literal, Node, Pattern, as_pattern
 
 EXACT = ("bits", "value", "real")
+Fold = Callable[[Builder, tuple[Value, ...], Attrs], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,47 @@ class Rule:
     exact: str
 
 
-RULES: dict[str, list[Rule]] = {}
+@dataclass(frozen=True, slots=True)
+class FoldRule:
+    """A rule that looks at attributes, types or constants: a function, and graphs it changes.
+
+    `function(builder, operands, attrs)` gives what replaces the op, or None. Each of `examples` is
+    the text of a graph in which the rule applies.
+    """
+
+    name: str
+    function: Fold
+    exact: str
+    examples: tuple[str, ...]
+
+
+RULES: dict[str, list[Rule | FoldRule]] = {}
+
+
+def fold_rule(
+    name: str, primitives: str, *examples: str, exact: str = "bits"
+) -> Callable[[Fold], Fold]:
+    """Enter the decorated function as a rule of each of `primitives` (names with spaces between)."""
+
+    def enter(function: Fold) -> Fold:
+        for primitive in primitives.split():
+            _enter(primitive, FoldRule(name, function, exact, examples))
+        return function
+
+    return enter
+
+
+def _enter(primitive: str, entered: Rule | FoldRule) -> None:
+    if entered.exact not in EXACT:
+        raise ValueError(f"a rule preserves one of {EXACT}, not {entered.exact!r}")
+    RULES.setdefault(primitive, []).append(entered)
+    attach_fold(REGISTRY[primitive], _compile_on_first_use(REGISTRY[primitive]))
 
 
 def rule(name: str, lhs: Any, rhs: Any, *, kinds: str = "biufc", exact: str = "bits") -> Rule:
     """Enter a rule. It fires from the next emission of its root primitive on."""
-    if exact not in EXACT:
-        raise ValueError(f"a rule preserves one of {EXACT}, not {exact!r}")
     entered = Rule(name, lhs, as_pattern(rhs), kinds, exact)
-    RULES.setdefault(lhs.primitive, []).append(entered)
-    attach_fold(REGISTRY[lhs.primitive], _compile_on_first_use(REGISTRY[lhs.primitive]))
+    _enter(lhs.primitive, entered)
     return entered
 
 
@@ -94,10 +126,13 @@ def orderings(pattern: Node) -> Iterator[Node]:
             yield Node(pattern.primitive, operands[::-1])
 
 
-def compile_rules(primitive: Primitive, rules: list[Rule]) -> Any:
+def compile_rules(primitive: Primitive, rules: list[Rule | FoldRule]) -> Any:
     """The function `fold(builder, operands, attrs)` that applies the first rule that matches."""
     writer = _MatcherWriter()
     for each in rules:
+        if isinstance(each, FoldRule):
+            writer.write_call(each)
+            continue
         for lhs in orderings(each.lhs):
             writer.write(each, lhs)
     source = "def fold(builder, operands, attrs):\n" + "\n".join(writer.lines) + "\n return None\n"
@@ -120,6 +155,18 @@ class _MatcherWriter:
         name = f"c{len(self.constants)}"
         self.constants[name] = item
         return name
+
+    def write_call(self, each: FoldRule) -> None:
+        depth = 1
+        if each.exact != "bits":
+            self.lines.append(" if builder.fastmath:")
+            depth = 2
+        self.lines += [
+            " " * depth + f"result = {self.name(each.function)}(builder, operands, attrs)",
+            " " * depth + "if result is not None:",
+            " " * (depth + 1) + f"builder.applied({each.name!r})",
+            " " * (depth + 1) + "return result",
+        ]
 
     def write(self, each: Rule, lhs: Node) -> None:
         conditions: list[str] = []
@@ -151,6 +198,7 @@ class _MatcherWriter:
                     conditions.append(f"{place} is {bound[operand.name]}")
                 bound[operand.name] = place
             elif isinstance(operand, Literal):
+                conditions.append(f"{place}.constant is not None")
                 conditions.append(f"matches({place}, {self.name(operand.value)})")
             else:
                 primitive = self.name(REGISTRY[operand.primitive])

@@ -1,13 +1,16 @@
-"""What a traced function read from outside: arrays become hidden inputs, everything else becomes a guard.
+"""What a traced function read from outside: arrays become hidden inputs, everything else becomes a
+guard.
 
 A capture or guard is a fetch path that the dispatcher follows natively at each call:
 
     ("dict", globals, "W")     globals["W"]            ("cell", cell, None)     cell.cell_contents
     ("attr", object, "w")      object.w                ("item", list, 3)        list[3]
-    ("object", array, None)    the array itself        ("leaf", None, k)        the k-th argument leaf
+    ("object", array, None)    the array itself        ("leaf", None, k)        the k-th argument
+    leaf
     ("length", list, None)     len(list)
 
-A guard's test is "is" (the same object) or "equal" (same type and value). Containers are shown to the function as copies, so that
+A guard's test is "is" (the same object) or "equal" (same type and value). Containers are shown to
+the function as copies, so that
 a change is noticed (`changed`) and undone by never having happened.
 """
 
@@ -73,7 +76,9 @@ class Captures:
         return found
 
     def array_object(self, array: np.ndarray) -> Tracer:
-        """The tracer of an array that traced code holds without our knowing from where: by reference."""
+        """The tracer of an array that traced code holds without our knowing from where: by
+        reference.
+        """
         self._kept.append(array)  # its id must stay its own while the trace lasts
         return self.array(Path("object", array, None), array)
 

@@ -4,13 +4,17 @@
     traced.graph                      the graph
     traced.origins                    for each graph input ("leaf", k) or ("capture", j)
     traced.captures, traced.guards    fetch paths and guards on what the function read from outside
-    traced.outputs                    the recipe that turns program outputs into the function's result
+    traced.outputs                    the recipe that turns program outputs into the function's
+    result
 
-or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were copies, `print` had
+or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were
+copies, `print` had
 not printed yet.
 
-Arguments are flattened through exact tuples, lists, dicts, namedtuples and dataclasses, in order. A leaf is an array, a
-NumPy scalar, a Python number - or static: anything else, which the traced code sees followed (see `scope`).
+Arguments are flattened through exact tuples, lists, dicts, namedtuples and dataclasses, in order.
+A leaf is an array, a
+NumPy scalar, a Python number - or static: anything else, which the traced code sees followed (see
+`scope`).
 """
 
 from __future__ import annotations
@@ -22,11 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CannotTrace
+from .. import config
+from ..errors import CannotTrace, JitwiseBug
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
+from ..record import recorder
 from .captures import Guard, Path, same_items, shallow
-from .scope import FieldsProxy, Follower, is_users
+from .scope import FieldsProxy, Follower, is_own_file, is_users
 from .size import SizeTracer
 from .tracer import Tracer
 from .tracing import Trace, current
@@ -59,7 +65,9 @@ def is_dataclass_leafless(item: Any) -> bool:
 
 
 def children(item: Any) -> list[Any] | None:
-    """The items that an argument is flattened into, or None for a leaf. The native dispatcher flattens alike."""
+    """The items that an argument is flattened into, or None for a leaf. The native dispatcher
+    flattens alike.
+    """
     kind = type(item)
     if kind is tuple or kind is list or is_namedtuple(item):
         return list(item)
@@ -171,7 +179,8 @@ def trace_call(
 ) -> Traced:
     """Trace `function(*args, **kwargs)`. Raises CannotTrace when it has to run as Python.
 
-    `static`: indices of leaves whose value becomes part of the trace. Exceptions of the user's function become
+    `static`: indices of leaves whose value becomes part of the trace. Exceptions of the user's
+    function become
     CannotTrace too, because running it as Python raises them with the right values.
     """
     name = getattr(function, "__name__", type(function).__name__)
@@ -190,12 +199,29 @@ def trace_call(
     except CannotTrace as failure:
         raise (trace.failure or failure) from None
     except Exception as error:
+        if trace.failure is None and _is_ours(error):
+            _report_bug(trace.name, error)
         raise (
             trace.failure or CannotTrace("error", type(error).__name__, _line_of(error))
         ) from error
     finally:
         current.reset(token)
         trace.close()
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether an exception was raised by jitwise itself: the user's function would not raise it."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and is_own_file(traceback.tb_frame.f_code.co_filename)
+
+
+def _report_bug(name: str, error: Exception) -> None:
+    """A fault of the tracer: recorded, and raised where jitwise is being verified."""
+    recorder.event("bug", name, {"text": f"{type(error).__name__}: {error}"})
+    if config.active.verify:
+        raise JitwiseBug(f"tracing {name} failed: {type(error).__name__}: {error}") from error
 
 
 def _line_of(error: BaseException) -> tuple[str, int] | None:
@@ -284,7 +310,9 @@ class _Outputs:
 
 
 def _rebuilder(kind: type) -> Callable[..., Any]:
-    """A function that makes a dataclass instance of its fields without running `__init__` or `__post_init__` again."""
+    """A function that makes a dataclass instance of its fields without running `__init__` or
+    `__post_init__` again.
+    """
     names = [field.name for field in dataclasses.fields(kind)]
 
     def rebuild(*values: Any) -> Any:

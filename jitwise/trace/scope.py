@@ -1,7 +1,9 @@
 """Running a user's function so that everything it reads from outside is seen: followed functions.
 
-A followed function has the same code, but its globals are a `Scope` (a dict that asks for each name once) and its closure
-cells hold followed values. What comes out of a global, a cell, an attribute or a container is `follow`ed:
+A followed function has the same code, but its globals are a `Scope` (a dict that asks for each
+name once) and its closure
+cells hold followed values. What comes out of a global, a cell, an attribute or a container is
+`follow`ed:
 
     array                 -> tracer of a hidden input, fetched again at each call
     number, string, None  -> itself, and a guard that it is equal
@@ -12,7 +14,8 @@ cells hold followed values. What comes out of a global, a cell, an attribute or 
     NumPy                 -> `NumpyNamespace`: creation functions accept sizes and tracers
     anything else         -> itself, and a guard that it is the same object
 
-Functions that write globals or nonlocals, generators, and calls known to have effects end the trace. Code of installed packages is not
+Functions that write globals or nonlocals, generators, and calls known to have effects end the
+trace. Code of installed packages is not
 followed: it sees tracers through NumPy's protocols only.
 """
 
@@ -57,18 +60,24 @@ INNER: list[
 
 
 def is_users(code: types.CodeType) -> bool:
-    """Whether code was written by the user: not of jitwise, an installed package or the standard library."""
+    """Whether code was written by the user: not of jitwise, an installed package or the standard
+    library.
+    """
     filename = code.co_filename
     if filename.startswith("<") and not filename.startswith("<frozen"):
         return True  # a REPL, a notebook, exec
     return not is_library_file(os.path.abspath(filename))
 
 
+def is_own_file(path: str) -> bool:
+    """Whether a file is part of jitwise, programs of its demo apart."""
+    path = os.path.abspath(path)
+    return path.startswith(_HERE + os.sep) and os.sep + "programs" + os.sep not in path
+
+
 def is_library_file(path: str) -> bool:
     """Whether a file belongs to jitwise, an installed package or the standard library."""
-    if path.startswith(_HERE + os.sep):
-        return os.sep + "programs" + os.sep not in path  # the demo's programs are users' code
-    return path.startswith(_LIBRARIES)
+    return is_own_file(path) or path.startswith(_LIBRARIES)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -368,7 +377,9 @@ class ObjectProxy:
 
 
 class FieldsProxy(ObjectProxy):
-    """Stands for a dataclass argument: fields are the tracers of its leaves, methods and properties are followed."""
+    """Stands for a dataclass argument: fields are the tracers of its leaves, methods and
+    properties are followed.
+    """
 
     __slots__ = ()
 
@@ -378,7 +389,9 @@ class FieldsProxy(ObjectProxy):
 
 
 def _followed_builtins(trace: Trace) -> dict[str, Any]:
-    """Builtins in which what reads or changes the world ends the trace, and `print` waits for the trace to succeed."""
+    """Builtins in which what reads or changes the world ends the trace, and `print` waits for the
+    trace to succeed.
+    """
     from .size import SizeTracer
 
     table = dict(vars(builtins))

@@ -1,6 +1,8 @@
-"""`SizeTracer`: an int whose value is known at run time only - the size of an axis, or a Python int argument.
+"""`SizeTracer`: an int whose value is known at run time only - the size of an axis, or a Python
+int argument.
 
-Arithmetic stays symbolic; a comparison asks the value of this call and records what it found as a guard; whatever needs the
+Arithmetic stays symbolic; a comparison asks the value of this call and records what it found as a
+guard; whatever needs the
 number itself (`range`, `int`, an index into a list) guards the number.
 
     n = x.shape[0]          n

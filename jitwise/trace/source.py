@@ -1,6 +1,8 @@
-"""The user's line that is being executed: the nearest frame whose globals are those of a followed function.
+"""The user's line that is being executed: the nearest frame whose globals are those of a followed
+function.
 
-Frames of jitwise, NumPy and the standard library are passed over, because only the user's functions run in a `Scope`.
+Frames of jitwise, NumPy and the standard library are passed over, because only the user's
+functions run in a `Scope`.
 """
 
 from __future__ import annotations

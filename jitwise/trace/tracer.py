@@ -1,9 +1,13 @@
-"""`Tracer`: the stand-in for an array, a NumPy scalar or a Python number while a function is traced.
+"""`Tracer`: the stand-in for an array, a NumPy scalar or a Python number while a function is
+traced.
 
-A tracer is a handle on a graph value. NumPy's protocols (`__array_ufunc__`, `__array_function__`), Python's operators, methods and
-properties all end in `Trace.emit`. What would need the value ends the trace (`Trace.refuse`): the function then runs as Python.
+A tracer is a handle on a graph value. NumPy's protocols (`__array_ufunc__`, `__array_function__`),
+Python's operators, methods and
+properties all end in `Trace.emit`. What would need the value ends the trace (`Trace.refuse`): the
+function then runs as Python.
 
-In-place operators rebind the handle. That is right only for an array that the trace made itself and that shares memory
+In-place operators rebind the handle. That is right only for an array that the trace made itself
+and that shares memory
 with no other handle; any other in-place change ends the trace.
 """
 
@@ -14,7 +18,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -30,7 +33,9 @@ _MISSING = object()
 
 
 class Tracer:
-    """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python number's value in this call."""
+    """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python
+    number's value in this call.
+    """
 
     __slots__ = ("fresh", "hint", "kind", "shared", "trace", "value")
     __array_priority__ = 1000
@@ -175,7 +180,8 @@ def _bind(handler: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
 
 
 def concrete(tracer: Tracer, purpose: str = "value") -> Any:
-    """The Python number that a tracer of kind "python" has in this call, checked at every later call.
+    """The Python number that a tracer of kind "python" has in this call, checked at every later
+    call.
 
     Any other tracer ends the trace.
     """
@@ -247,7 +253,9 @@ def _inplace(ufunc: np.ufunc) -> Any:
 
 
 def rebind(target: Tracer, result: Tracer) -> None:
-    """Make the handle `target` stand for `result`, converted to its dtype and broadcast to its shape."""
+    """Make the handle `target` stand for `result`, converted to its dtype and broadcast to its
+    shape.
+    """
     trace = target.trace
     shape = target.value.type.shape
     if trace.broadcast_shapes([shape, result.value.type.shape]) != shape:

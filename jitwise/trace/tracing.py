@@ -1,13 +1,17 @@
-"""`Trace`: the state of one trace, and the operations on tracers that everything in this layer is written with.
+"""`Trace`: the state of one trace, and the operations on tracers that everything in this layer is
+written with.
 
-A trace runs the user's function on tracers. It owns the builder, the sizes of this call (to decide comparisons, which become
+A trace runs the user's function on tracers. It owns the builder, the sizes of this call (to decide
+comparisons, which become
 guards), and the list of what the function read from outside. Shapes that must agree are unified:
 
-    x: f64[n], y: f64[m], this call has n == m == 7;  x + y   ->   guard n - m == 0, and m becomes n everywhere
+    x: f64[n], y: f64[m], this call has n == m == 7;  x + y   ->   guard n - m == 0, and m becomes
+    n everywhere
 
 The second half happens at the end, by replaying the graph with the substitution (`finish`).
 
-Values that stand for Python numbers have kind "python": they are weak in promotion (NEP 50). Kind "scalar" is a NumPy
+Values that stand for Python numbers have kind "python": they are weak in promotion (NEP 50). Kind
+"scalar" is a NumPy
 scalar, "array" an array. Kinds decide what the caller gets back; the graph does not know them.
 """
 
@@ -33,7 +37,7 @@ from .captures import Captures
 from .size import SizeTracer
 from .source import locate
 from .tracer import Tracer
-from .unify import substitution_for, substitute_graph
+from .unify import substitute_graph, substitution_for
 
 current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
     "jitwise trace", default=None
@@ -49,7 +53,9 @@ KINDS = ("array", "scalar", "python")
 
 
 class Trace:
-    """One trace. `values` are the sizes of this call by symbol; `origins` says what each graph input is."""
+    """One trace. `values` are the sizes of this call by symbol; `origins` says what each graph
+    input is.
+    """
 
     def __init__(self, name: str, *, fastmath: bool = False) -> None:
         self.name = name
@@ -114,7 +120,9 @@ class Trace:
         return dims.evaluate_size(size, self.values)
 
     def require(self, relation: str, size: Size) -> None:
-        """Assume a relation that holds in this call; refuse (Python will raise) when it does not."""
+        """Assume a relation that holds in this call; refuse (Python will raise) when it does
+        not.
+        """
         if isinstance(size, int):
             holds = {"eq": size == 0, "ne": size != 0, "ge": size >= 0}[relation]
         else:
@@ -186,7 +194,9 @@ class Trace:
         )
 
     def constant(self, value: Any, dtype: np.dtype, kind: str | None = None) -> Tracer:
-        """A scalar of `dtype`; a Python int that does not fit is refused, so that NumPy raises OverflowError."""
+        """A scalar of `dtype`; a Python int that does not fit is refused, so that NumPy raises
+        OverflowError.
+        """
         try:
             return self.wrap(self.builder.constant(value, dtype, locate()), kind)
         except OverflowError:
@@ -245,7 +255,9 @@ class Trace:
         return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand.kind)
 
     def check(self, condition: Tracer, reason: str) -> None:
-        """Make the program give up at run time, for this call, unless `condition` (bool, rank 0) is true."""
+        """Make the program give up at run time, for this call, unless `condition` (bool, rank 0)
+        is true.
+        """
         self.builder.emit(check, (condition.value,), {"reason": reason})
 
     # Shapes
@@ -275,7 +287,9 @@ class Trace:
         self.refuse("error", "ValueError: operands could not be broadcast together")
 
     def broadcast(self, operand: Tracer, shape: tuple[Size, ...]) -> Tracer:
-        """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes` before."""
+        """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes`
+        before.
+        """
         own = operand.value.type.shape
         if own == shape:
             return operand

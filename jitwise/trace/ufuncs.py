@@ -1,10 +1,12 @@
-"""Ufuncs on tracers: promotion by NumPy's own rules, then one primitive; and operators on Python numbers.
+"""Ufuncs on tracers: promotion by NumPy's own rules, then one primitive; and operators on Python
+numbers.
 
     np.add(x: f32[n], 2)      ->  add(x, constant f32 2)           a Python number is weak (NEP 50)
     np.add(x: i32[n], y: f32) ->  add(convert x to f64, convert y to f64)
     a * b, both Python floats ->  multiply on f64, and the result is a Python float again
 
-Where Python numbers behave otherwise than NumPy scalars (division by zero raises, powers overflow), the value of this call
+Where Python numbers behave otherwise than NumPy scalars (division by zero raises, powers
+overflow), the value of this call
 is used and checked at run time (`concrete`).
 """
 
@@ -17,13 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import dims
-from ..ops import ufuncs as table
-from ..ops.compare import equal, not_equal
-from ..ops.elementwise import bitwise_not_bool
+from ..ops.compare import equal, greater_equal, not_equal
+from ..ops.elementwise import divide
+from ..ops.integer import not_
 from ..ops.promotion import UnsupportedLoop, resolve_loop
+from ..ops.reduce import reduce_and
+from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
+from .size import SizeTracer
 from .tracer import FUNCTIONS, Tracer, concrete, rebind
 
 if TYPE_CHECKING:
+    from ..ir.graph import Value
     from .tracing import Trace
 
 _PYTHON: dict[np.ufunc, Callable[..., Any]] = {
@@ -43,65 +49,131 @@ REDUCTIONS: dict[
 ACCUMULATIONS: dict[np.ufunc, Callable[..., Any]] = {}
 
 
+_PROMOTES: dict[type, Any] = {
+    bool: np.dtype(np.bool_),
+    int: int,
+    float: float,
+    complex: complex,
+}
+
+
 def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     """A Python operator on operands of which at least one is a tracer."""
-    lifted = [item if type(item) is Tracer else trace.lift(item) for item in operands]
-    for each in lifted:
-        if each.kind != "python":
-            break
-    else:
-        return _python_operator(trace, ufunc, lifted)
+    python = 0
+    for each in operands:
+        kind = type(each)
+        if kind is Tracer:
+            python += each.kind == "python"
+        elif kind in _PROMOTES or kind is SizeTracer:
+            python += 1
+    if python == len(operands):
+        return _python_operator(trace, ufunc, [trace.lift(each) for each in operands])
     if ufunc is np.power:
-        return _power(trace, lifted)
-    return apply(trace, ufunc, lifted)
+        return _power(trace, operands)
+    return apply(trace, ufunc, operands)
 
 
 def apply(
-    trace: Trace, ufunc: np.ufunc, operands: Sequence[Tracer], dtype: np.dtype | None = None
+    trace: Trace, ufunc: np.ufunc, operands: Sequence[Any], dtype: np.dtype | None = None
 ) -> Any:
-    """`ufunc(*operands)` on tracers: promote, convert, broadcast, emit."""
+    """`ufunc(*operands)` on tracers and what can stand among them: promote, convert, broadcast, emit.
+
+    `dtype` chooses the loop, as in NumPy.
+    """
     if not trace.active:
         trace.escaped()
     if ufunc is np.matmul:
         from .numpy.contract import matmul
 
-        return matmul(trace, *operands)
-    key = tuple(
-        [
-            _PROMOTES[type(each.hint)] if each.kind == "python" else each.value.type.dtype
-            for each in operands
-        ]
-    )
+        return matmul(trace, *map(trace.lift, operands))
+    if ufunc not in UFUNCS:
+        trace.refuse("function", f"numpy.{ufunc.__name__}")
+    key, lifted = [], []
+    for each in operands:
+        kind = type(each)
+        if kind is not Tracer:
+            if kind in _PROMOTES:  # a number of the program's text
+                key.append(_PROMOTES[kind])
+                lifted.append(each)
+                continue
+            each = trace.lift(each)
+        elif each.trace is not trace:
+            each.trace.escaped()
+        key.append(_PROMOTES[type(each.hint)] if each.kind == "python" else each.value.type.dtype)
+        lifted.append(each)
+    loop = _loop(trace, ufunc, tuple(key) if dtype is None else (dtype,) * len(key))
+    values, shapes = [], set()
+    for each, target in zip(lifted, loop, strict=True):
+        if type(each) is not Tracer:
+            value = _constant(trace, each, target, ufunc)
+        elif each.value.type.dtype == target:
+            value = each.value
+        else:
+            value = _as_dtype(trace, each, target, ufunc).value
+        values.append(value)
+        shapes.add(value.type.shape)
+    if len(shapes) > 1:
+        values = _aligned(trace, values, shapes)
+    if ufunc is np.power and loop[1].kind == "i":
+        _require_nonnegative(trace, values[1])
+    results = emit_ufunc(trace.builder, ufunc, tuple(values))
+    if len(results) == 1:
+        value = results[0]
+        return Tracer(trace, value, "array" if value.type.shape else "scalar")
+    return trace.wrap(results)
+
+
+def _aligned(trace: Trace, values: list[Value], shapes: set[tuple]) -> list[Value]:
+    """Each value of the common shape, or of rank 0."""
+    if len(shapes) == 2 and () in shapes:
+        return values
+    common = trace.broadcast_shapes([value.type.shape for value in values])
+    return [
+        trace.broadcast(Tracer(trace, value, "array"), common).value if value.type.shape else value
+        for value in values
+    ]
+
+
+def _loop(trace: Trace, ufunc: np.ufunc, key: tuple) -> tuple[np.dtype, ...]:
+    """The dtypes of the loop that NumPy would run."""
     try:
-        inputs, _ = (
-            resolve_loop(ufunc, key) if dtype is None else table.loop_for(ufunc, len(key), dtype)
-        )
+        return resolve_loop(ufunc, key)[0]
     except UnsupportedLoop:
         trace.refuse("dtype", "longdouble or object")
     except TypeError:
         trace.refuse("error", "TypeError")
-    selected = table.select(ufunc, inputs)
-    if selected is None:
-        trace.refuse("function", f"numpy.{ufunc.__name__} of {', '.join(map(str, inputs))}")
-    primitive, attrs, wanted = selected
-    converted = [
-        each if each.value.type.dtype == target else _as_dtype(trace, each, target)
-        for each, target in zip(operands, inputs if wanted is None else wanted, strict=True)
-    ]
-    if len(converted) > 1:
-        converted = trace.align(converted)
-    return trace.emit(primitive, converted, attrs)
 
 
-_PROMOTES = {bool: np.dtype(np.bool_), int: int, float: float, complex: complex}
+def _constant(trace: Trace, number: Any, dtype: np.dtype, ufunc: np.ufunc) -> Value:
+    """A number of the program's text in the dtype of the loop; an int must fit, as NumPy demands."""
+    if type(number) is int and dtype.kind in "iu":
+        if compare_out_of_range(ufunc, number, dtype) is not None:
+            trace.refuse("value", "a comparison with an int out of range")
+    try:
+        return trace.builder.constant(number, dtype)
+    except OverflowError:
+        trace.refuse("error", "OverflowError")
 
 
-def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
+def _require_nonnegative(trace: Trace, exponent: Value) -> None:
+    """NumPy raises ValueError for integers to negative powers: then the call runs as Python."""
+    if exponent.constant is not None:
+        if exponent.constant < 0:
+            trace.refuse("error", "ValueError")
+        return
+    zero = trace.builder.constant(0, exponent.type.dtype)
+    value = trace.builder.emit(greater_equal, (exponent, zero))
+    if value.type.shape:
+        value = trace.builder.emit(reduce_and, (value,), {"axes": tuple(range(exponent.type.ndim))})
+    trace.check(trace.wrap(value), "a negative integer power")
+
+
+def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype, ufunc: np.ufunc) -> Tracer:
     """`operand` in the dtype of the loop; a Python int must fit, as NumPy demands."""
     if operand.kind != "python":
         return trace.convert(operand, dtype)
     if operand.value.constant is not None:
-        return trace.constant(operand.hint, dtype)
+        return trace.wrap(_constant(trace, operand.hint, dtype, ufunc))
     if type(operand.hint) is int and dtype.kind in "iu":
         size = operand.value.op.attrs["size"]  # type: ignore[union-attr]
         limits = np.iinfo(dtype)
@@ -114,18 +186,18 @@ def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
     return trace.convert(operand, dtype, "scalar")
 
 
-def _power(trace: Trace, operands: list[Tracer]) -> Any:
-    """`x ** y`: ndarray's operator turns some exponents into cheaper functions, so the bits are those of the function."""
+def _power(trace: Trace, operands: Sequence[Any]) -> Any:
+    """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
-    constant = exponent.value.constant
-    if exponent.kind == "python" and constant is not None and base.value.type.dtype.kind in "fc":
-        if base.kind == "array" and base.value.type.shape:
-            fast = {2: np.square, 1: np.positive, 0.5: np.sqrt, -1: np.reciprocal}.get(
-                constant.item()
-            )
+    if type(exponent) in (int, float) and type(base) is Tracer:
+        if base.value.type.shape and base.value.type.dtype.kind in "fc":
+            fast = _FAST_POWERS.get(exponent)
             if fast is not None:
                 return apply(trace, fast, [base])
     return apply(trace, np.power, operands)
+
+
+_FAST_POWERS = {2: np.square, 1: np.positive, 0.5: np.sqrt, -1: np.reciprocal}
 
 
 def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> Any:
@@ -139,15 +211,14 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
         type(number) is float for number in numbers
     )
     quotient = ufunc is np.true_divide and all(type(number) in (int, float) for number in numbers)
-    if not (floats and (ufunc in _EXACT or ufunc in _COMPARISONS) or quotient):
+    if not ((floats and (ufunc in _EXACT or ufunc in _COMPARISONS)) or quotient):
         for each in operands:
             concrete(each)
         return result
     if ufunc is np.true_divide:
         _require_nonzero(trace, operands[1])
     converted = [_exact_float(trace, each) for each in operands]
-    primitive, attrs, _ = table.select(ufunc, (np.dtype(np.float64),) * len(converted))
-    value = trace.builder.emit(primitive, tuple(each.value for each in converted), attrs)
+    (value,) = emit_ufunc(trace.builder, ufunc, tuple([each.value for each in converted]))
     return Tracer(trace, value, "python", result)
 
 
@@ -179,7 +250,7 @@ def require_hint(trace: Trace, operand: Tracer) -> None:
     """Check at run time that a Python number has the value it has in this call."""
     value, hint = operand.value, operand.hint
     if type(hint) is bool:
-        emitted = value if hint else trace.builder.emit(bitwise_not_bool, (value,))
+        emitted = value if hint else trace.builder.emit(not_, (value,))
     elif hint != hint:
         emitted = trace.builder.emit(not_equal, (value, value))
     else:
@@ -187,8 +258,7 @@ def require_hint(trace: Trace, operand: Tracer) -> None:
         emitted = trace.builder.emit(equal, (value, constant))
         if hint == 0 and type(hint) is float:  # the sign of zero counts: 1 / value tells
             one = trace.builder.constant(1.0, value.type.dtype)
-            primitive, attrs, _ = table.select(np.true_divide, (value.type.dtype,) * 2)
-            inverse = trace.builder.emit(primitive, (one, value), attrs)
+            inverse = trace.builder.emit(divide, (one, value))
             expected = trace.builder.constant(np.copysign(np.inf, hint), value.type.dtype)
             trace.check(trace.wrap(trace.builder.emit(equal, (inverse, expected))), "another value")
     trace.check(trace.wrap(emitted), "another value")
@@ -202,8 +272,7 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, option
         for name, value in options.items():
             if not (name in ("casting", "order", "subok") and value in ("same_kind", "K", True)):
                 trace.refuse("argument", f"{ufunc.__name__}({name}=...)")
-        lifted = [item if type(item) is Tracer else trace.lift(item) for item in inputs]
-        result = apply(trace, ufunc, lifted, None if dtype is None else np.dtype(dtype))
+        result = apply(trace, ufunc, inputs, None if dtype is None else np.dtype(dtype))
         return result if out is None else _write(trace, out, result)
     if method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](trace, *inputs, **options)

@@ -21,7 +21,9 @@ from ..ir.walk import replay
 
 
 def substitution_for(difference: Size, known: Mapping[str, Size]) -> tuple[str, Size] | None:
-    """Solve `difference == 0` for its youngest symbol that occurs once, linearly; None when there is none."""
+    """Solve `difference == 0` for its youngest symbol that occurs once, linearly; None when there
+    is none.
+    """
     difference = resolve(difference, known)
     if isinstance(difference, int):
         return None
@@ -56,7 +58,9 @@ def resolve_attribute(attribute: Any, known: Mapping[str, Size]) -> Any:
 
 
 def substitute_graph(graph: Graph, known: Mapping[str, Size], fastmath: bool) -> Graph:
-    """`graph` with symbols replaced in every type and attribute. Reshapes that unified sizes fold away."""
+    """`graph` with symbols replaced in every type and attribute. Reshapes that unified sizes fold
+    away.
+    """
     builder = Builder(graph.name, fastmath=fastmath)
     for name, origin in graph.symbols.items():
         builder.symbol(name, origin)
