@@ -1,0 +1,1 @@
+"""Measurements beside other compilers: times, never verdicts. `python -m bench --help`."""
