@@ -1,5 +1,31 @@
 """Every primitive, one file per family; importing this package fills the registry."""
 
-from . import compare, control, convert, elementwise, movement, reduce
+from . import (
+    compare,
+    complex_number,
+    control,
+    convert,
+    elementwise,
+    floating,
+    integer,
+    movement,
+    promotion,
+    reduce,
+    transcendental,
+    ufuncs,
+)
 
-__all__ = ["compare", "control", "convert", "elementwise", "movement", "reduce"]
+__all__ = [
+    "compare",
+    "complex_number",
+    "control",
+    "convert",
+    "elementwise",
+    "floating",
+    "integer",
+    "movement",
+    "promotion",
+    "reduce",
+    "transcendental",
+    "ufuncs",
+]

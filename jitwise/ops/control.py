@@ -42,7 +42,7 @@ def _infer_check(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType,
 
 
 class CheckFailed(Exception):
-    """What a compiled program assumed does not hold for these values; the call is run as Python instead."""
+    """What a program assumed does not hold for these values; the call is run as Python instead."""
 
 
 def _evaluate_check(condition: Any, reason: str) -> tuple[()]:

@@ -1,4 +1,4 @@
-"""Views (an op that moves no data) and ops that only move data: transpose, reshape, broadcast, slice, reverse, concatenate, iota."""
+"""Views (an op that moves no data) and ops that only move data, or make it from sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _infer_transpose(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
 
 def _execute_transpose(program: ProgramEmitter, op: Op) -> None:
     operand = program.slot(op.operands[0])
-    program.instruction("transpose", program.define(op.results[0]), operand, list(op.attrs["permutation"]))
+    permutation = list(op.attrs["permutation"])
+    program.instruction("transpose", program.define(op.results[0]), operand, permutation)
 
 
 transpose = register(
@@ -100,6 +101,14 @@ broadcast_in_dim = register(
 )
 
 
+def filled(builder: Builder, value: Any, dtype: np.dtype, shape: tuple[dims.Size, ...]) -> Value:
+    """An array with `value` in each element."""
+    scalar = builder.constant(value, dtype)
+    if not shape:
+        return scalar
+    return builder.emit(broadcast_in_dim, (scalar,), {"sizes": shape, "dimensions": ()})
+
+
 def _infer_slice(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     if not len(attrs["starts"]) == len(attrs["strides"]) == len(attrs["sizes"]) == types[0].ndim:
         raise TypeError(f"slice of {types[0]} needs a start, a stride and a size for each axis")
@@ -163,8 +172,11 @@ def _infer_concatenate(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     first = types[0]
     for type in types:
         if type.dtype != first.dtype or type.ndim != first.ndim:
-            raise TypeError(f"concatenate needs operands of one dtype and rank, got {first} and {type}")
-        if type.shape[:axis] + type.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
+            raise TypeError(
+                f"concatenate needs operands of one dtype and rank, got {first} and {type}"
+            )
+        rest = first.shape[:axis] + first.shape[axis + 1 :]
+        if type.shape[:axis] + type.shape[axis + 1 :] != rest:
             raise TypeError(f"{first} and {type} differ beside axis {axis}")
         total = dims.add(total, type.shape[axis])
     return ArrayType(first.dtype, (*first.shape[:axis], total, *first.shape[axis + 1 :]))

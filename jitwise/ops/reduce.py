@@ -1,6 +1,7 @@
 """Reductions over axes. The result drops the axes; keeping them is a reshape.
 
-A float sum is pairwise over fixed blocks: its error is no worse than NumPy's and its bits do not depend on threads.
+A float sum is pairwise over fixed blocks: its error is no worse than NumPy's and its bits do not
+depend on threads.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ def _infer_reduce(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     type = types[0]
     if any(not 0 <= axis < type.ndim for axis in axes) or list(axes) != sorted(set(axes)):
         raise TypeError(f"{axes} are not axes of {type}, in ascending order")
-    return ArrayType(type.dtype, tuple(size for axis, size in enumerate(type.shape) if axis not in axes))
+    kept = tuple(size for axis, size in enumerate(type.shape) if axis not in axes)
+    return ArrayType(type.dtype, kept)
 
 
 def _reduction(name: str, ufunc: np.ufunc, word: str, **facts: Any) -> Primitive:

@@ -5,8 +5,8 @@
     x * 1              a node multiply(x, literal 1)
     node("sqrt", x)    any primitive by name
 
-A hole that occurs twice matches only the same value twice. A literal matches a scalar constant of equal value; 0 as a
-float literal is written 0.0 or -0.0 and matches only that zero.
+A hole that occurs twice matches only the same value twice. A literal matches a scalar constant of
+equal value; 0 as a float literal is written 0.0 or -0.0 and matches only that zero.
 """
 
 from __future__ import annotations

@@ -1,22 +1,27 @@
-"""Rewrite rules, and their compilation: all rules of a primitive become one Python function, `Primitive.fold`.
+"""Rewrite rules, and their compilation into one function for each primitive, `Primitive.fold`.
 
     rule("neg-neg", -(-x), x)
     rule("add-zero", x + 0.0, x, exact="value")      # -0.0 + 0.0 is +0.0
 
-becomes, for `negate`, a function of nested `if`s without calls: matching costs nothing on the tracing path. It is
-compiled the first time the primitive is emitted.
+becomes, for `negate`, a function of nested `if`s without calls: matching costs nothing on the
+tracing path. It is compiled the first time the primitive is emitted. A rule that looks at attrs
+or at the bits of a constant is a function, entered with `fold_rule`.
 
-What a rule preserves (`exact`): "bits", equal bit for bit with all NaNs alike: always on; "value", equal up to the sign
-of zero, and "real", true of real numbers: on in a builder with `fastmath=True` only.
+What a rule preserves (`exact`): "bits", equal bit for bit with all NaNs alike: always on; "value",
+equal up to the sign of zero, and "real", true of real numbers: on in a builder with `fastmath=True`
+only.
 
 Laws for rule writers:
 1. Keep the type. The right side has the dtype and the shape of the left.
 2. The right side never costs more.
 3. No rule together with its inverse.
 4. Literals stand on the right; the builder puts them there.
-5. Commutativity belongs to the matcher: it tries both orders of a commutative node. Never write a rule for it.
+5. Commutativity belongs to the matcher: it tries both orders of a commutative node. Never write a
+   rule for it.
 6. A rule looks at operands, never at users.
-7. It has a name, and says what it preserves. It may need a comment to be motivated, not to be believed.
+7. It has a name, and says what it preserves. It may need a comment to be motivated, not to be
+   believed.
+8. It stands in the file of its root primitive.
 """
 
 from __future__ import annotations
@@ -68,7 +73,7 @@ RULES: dict[str, list[Rule | FoldRule]] = {}
 def fold_rule(
     name: str, primitives: str, *examples: str, exact: str = "bits"
 ) -> Callable[[Fold], Fold]:
-    """Enter the decorated function as a rule of each of `primitives` (names with spaces between)."""
+    """Enter the decorated function as a rule of each of `primitives`, named with spaces."""
 
     def enter(function: Fold) -> Fold:
         for primitive in primitives.split():
@@ -115,7 +120,7 @@ def matches_literal(value: Value, literal: Any) -> bool:
 
 
 def orderings(pattern: Node) -> Iterator[Node]:
-    """The patterns equal to `pattern` by commutativity of its nodes (the root's operands included)."""
+    """The patterns equal to `pattern` by commutativity of its nodes, the root included."""
     choices = []
     for operand in pattern.operands:
         choices.append(list(orderings(operand)) if isinstance(operand, Node) else [operand])
@@ -190,7 +195,9 @@ class _MatcherWriter:
         self.lines.append(" " * (depth + 1) + f"builder.applied({each.name!r})")
         self.lines.append(" " * (depth + 1) + "return result")
 
-    def match_operands(self, pattern: Node, where: str, conditions: list[str], bound: dict[str, str]) -> None:
+    def match_operands(
+        self, pattern: Node, where: str, conditions: list[str], bound: dict[str, str]
+    ) -> None:
         for position, operand in enumerate(pattern.operands):
             place = f"{where}[{position}]"
             if isinstance(operand, Hole):
