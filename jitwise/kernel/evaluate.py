@@ -1,8 +1,9 @@
 """Run a kernel on whole arrays with NumPy: the meaning of the kernel IR.
 
-The iteration space is `shape`, of which the first `outer` axes are the outer ones: the rows of a map or row kernel, the reduced
-axes of a column kernel. A vector operand has `shape`, a row operand `shape[:outer]`, a scalar operand `()`; a column kernel's
-outputs have `shape[outer:]`. A float sum is NumPy's, so its last bits are not those of compiled code.
+The iteration space is `shape`, of which the first `outer` axes are the outer ones: the rows of a
+map or row kernel, the reduced axes of a column kernel. A vector operand has `shape`, a row operand
+`shape[:outer]`, a scalar operand `()`; a column kernel's outputs have `shape[outer:]`. A float sum
+is NumPy's, so its last bits are not those of compiled code.
 """
 
 from __future__ import annotations
@@ -33,19 +34,24 @@ def evaluate_kernel(
     for number, (operand, array) in enumerate(zip(kernel.inputs, arrays, strict=True)):
         expected = {"vector": shape, "row": shape[:outer], "scalar": ()}[operand.role]
         if array.shape != expected or array.dtype != operand.dtype:
-            raise TypeError(f"%{number} is {operand.dtype}{list(expected)}, got {array.dtype}{list(array.shape)}")
+            wanted = f"{operand.dtype}{list(expected)}"
+            raise TypeError(f"%{number} is {wanted}, got {array.dtype}{list(array.shape)}")
         is_row = operand.role == "row"
         memory[number] = array.reshape(array.shape + (1,) * inner) if is_row else array
     run = _Run(kernel, memory, shape, outer)
     for statement in kernel.statements():
         run.statement(statement)
-    return [run.output(number) for number, operand in enumerate(kernel.operands) if operand.is_output]
+    return [
+        run.output(number) for number, operand in enumerate(kernel.operands) if operand.is_output
+    ]
 
 
 class _Run:
     """The values and memory of one evaluation."""
 
-    def __init__(self, kernel: Kernel, memory: dict[int, np.ndarray], shape: tuple[int, ...], outer: int) -> None:
+    def __init__(
+        self, kernel: Kernel, memory: dict[int, np.ndarray], shape: tuple[int, ...], outer: int
+    ) -> None:
         self.kernel = kernel
         self.memory = memory
         self.shape = shape
@@ -87,4 +93,6 @@ class _Run:
         if self.kernel.operands[number].role == "vector":
             return np.array(np.broadcast_to(array, self.shape))
         rows = self.shape[: self.outer]
-        return np.array(np.broadcast_to(array, rows + (1,) * (len(self.shape) - self.outer)).reshape(rows))
+        return np.array(
+            np.broadcast_to(array, rows + (1,) * (len(self.shape) - self.outer)).reshape(rows)
+        )

@@ -1,7 +1,8 @@
 """A kernel: what is done to each chunk of `lanes` consecutive elements, as a name-free record.
 
-A kernel has operands (memory it is given), scratch (row-long temporaries it is given) and phases. A phase is a prologue,
-run once per call on single values, and a body, run once per chunk on vectors of `lanes` values:
+A kernel has operands (memory it is given), scratch (row-long temporaries it is given) and phases. A
+phase is a prologue, run once per call on single values, and a body, run once per chunk on vectors
+of `lanes` values:
 
     kernel row lanes=64 (%0: f32 vector) -> (%1: f32 vector) scratch (%2: f32) {
       phase {
@@ -21,12 +22,12 @@ run once per call on single values, and a body, run once per chunk on vectors of
       }
     }
 
-Numbers are positions: operands, then scratch, then every defining statement in order of the text. So equal kernels have
-equal text, and the text is a kernel's identity. Strides, extents, tails and broadcasting are absent on purpose: whoever
-drives a kernel hands it contiguous chunks.
+Numbers are positions: operands, then scratch, then every defining statement in order of the text.
+So equal kernels have equal text, and the text is a kernel's identity. Strides, extents, tails and
+broadcasting are absent on purpose: whoever drives a kernel hands it contiguous chunks.
 
-Modes: `map` (no reductions, one phase), `row` (reductions along the row; a result is known after its phase), `column` (one
-phase; each reduction combines into an output, element by element).
+Modes: `map` (no reductions, one phase), `row` (reductions along the row; a result is known after
+its phase), `column` (one phase; each reduction combines into an output, element by element).
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ INDEX = np.dtype(np.int64)
 
 
 class Operand(NamedTuple):
-    """Memory given to a kernel: `vector` has an element per point, `row` one per row, `scalar` one in all."""
+    """Memory given to a kernel: `vector` has an element per point, `row` one per row, `scalar` one
+    in all.
+    """
 
     dtype: np.dtype
     role: str
@@ -58,7 +61,9 @@ class Operand(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Read an operand or scratch; in a prologue a row or scalar operand, in a body a vector operand or scratch."""
+    """Read an operand or scratch; in a prologue a row or scalar operand, in a body a vector operand
+    or scratch.
+    """
 
     result: int
     source: int
@@ -81,7 +86,9 @@ class Store(NamedTuple):
 
 
 class Reduce(NamedTuple):
-    """Combine a value over the points of a row into `result` (row), or over rows into the output `target` (column)."""
+    """Combine a value over the points of a row into `result` (row), or over rows into the output
+    `target` (column).
+    """
 
     result: int | None
     word: str
@@ -155,15 +162,23 @@ class Kernel:
 
 
 def identity(kernel: Kernel) -> str:
-    """32 hexadecimal digits of BLAKE2b over the kernel's text: equal kernels are one kernel, on any machine."""
+    """32 hexadecimal digits of BLAKE2b over the kernel's text: equal kernels are one kernel, on any
+    machine.
+    """
     return hashlib.blake2b(str(kernel).encode(), digest_size=16).hexdigest()
 
 
-def result_dtype(primitive: Primitive, attrs: tuple[tuple[str, Any], ...], dtypes: list[np.dtype]) -> np.dtype:
-    """The dtype of one element of `primitive`'s result. Raises TypeError when the operands do not fit."""
+def result_dtype(
+    primitive: Primitive, attrs: tuple[tuple[str, Any], ...], dtypes: list[np.dtype]
+) -> np.dtype:
+    """The dtype of one element of `primitive`'s result. Raises TypeError when the operands do not
+    fit.
+    """
     found = primitive.infer(tuple([ArrayType(dtype, ()) for dtype in dtypes]), dict(attrs))
     if not isinstance(found, ArrayType):
-        raise TypeError(f"{primitive.name} has several results; a kernel computes one value at a time")
+        raise TypeError(
+            f"{primitive.name} has several results; a kernel computes one value at a time"
+        )
     return found.dtype
 
 
@@ -186,11 +201,14 @@ def value_dtypes(kernel: Kernel) -> dict[int, np.dtype]:
 class KernelBuilder:
     """Builds one kernel, statement by statement; equal loads and computes of a phase become one.
 
-    A load of a row or scalar operand, and a compute whose operands are all single values, goes to the prologue by itself.
-    Values of one phase are not visible in the next: only reductions are. `finish` renumbers to the canonical order.
+    A load of a row or scalar operand, and a compute whose operands are all single values, goes to
+    the prologue by itself. Values of one phase are not visible in the next: only reductions are.
+    `finish` renumbers to the canonical order.
     """
 
-    def __init__(self, mode: str, operands: tuple[Operand, ...], scratch: tuple[np.dtype, ...] = ()) -> None:
+    def __init__(
+        self, mode: str, operands: tuple[Operand, ...], scratch: tuple[np.dtype, ...] = ()
+    ) -> None:
         self.mode = mode
         self.operands = operands
         self.scratch = list(scratch)
@@ -229,7 +247,9 @@ class KernelBuilder:
         items = tuple(attrs.items())
         single = all(operand in self._single for operand in operands)
         return self._define(
-            (primitive, items, operands), single, lambda number: Compute(number, primitive, items, operands)
+            (primitive, items, operands),
+            single,
+            lambda number: Compute(number, primitive, items, operands),
         )
 
     def store(self, target: int, value: int) -> None:

@@ -1,8 +1,11 @@
 """Text back to kernels: the inverse of `printer`.
 
-    kernel    = "kernel" MODE "lanes=" INT "(" [%N: DTYPE ROLE, ...] ")" "->" "(" [...] ")" ["scratch (" [%N: DTYPE, ...] ")"] "{" phase* "}"
+    kernel    = "kernel" MODE "lanes=" INT OPERANDS "->" OPERANDS ["scratch" SCRATCH] "{" phase* "}"
+    OPERANDS  = "(" [%N: DTYPE ROLE, ...] ")"
+    SCRATCH   = "(" [%N: DTYPE, ...] ")"
     phase     = "phase {" ["prologue {" statement* "}"] statement* "}"
-    statement = "%N = load %N" | "%N =" PRIMITIVE ["{" KEY=EXPR, ... "}"] "(" [%N, ...] ")" | "store %N, %N"
+    statement = "%N = load %N" | "store %N, %N"
+              | "%N = " PRIMITIVE ["{" KEY=EXPR, ... "}"] "(" [%N, ...] ")"
               | "%N = reduce" WORD %N | "reduce" WORD %N "into" %N
 
 Numbers are kept as written, so that `verify` can judge them; a primitive is looked up by name.
@@ -86,7 +89,12 @@ class _Reader:
         if line == "phase {" and self.blocks == ["kernel"]:
             self.blocks.append("phase")
             self.prologue, self.body = [], []
-        elif line == "prologue {" and self.blocks[-1] == "phase" and not self.prologue and not self.body:
+        elif (
+            line == "prologue {"
+            and self.blocks[-1] == "phase"
+            and not self.prologue
+            and not self.body
+        ):
             self.blocks.append("prologue")
         elif line == "}":
             closed = self.blocks.pop()
@@ -129,13 +137,19 @@ def _attribute(node: ast.expr) -> Any:
             return _scalar(DTYPES[name], [_number(each) for each in arguments])
         case ast.Call(func=ast.Name(id=name), keywords=[ast.keyword(arg="bits", value=bits)]):
             dtype = DTYPES[name]
-            return np.frombuffer(ast.literal_eval(bits).to_bytes(dtype.itemsize, "little"), dtype)[0]
+            return np.frombuffer(ast.literal_eval(bits).to_bytes(dtype.itemsize, "little"), dtype)[
+                0
+            ]
     return ast.literal_eval(node)
 
 
 def _number(node: ast.expr) -> Any:
     text = ast.unparse(node)
-    return float(text.replace(" ", "")) if text.lstrip("-") in ("inf", "nan") else ast.literal_eval(node)
+    return (
+        float(text.replace(" ", ""))
+        if text.lstrip("-") in ("inf", "nan")
+        else ast.literal_eval(node)
+    )
 
 
 def _scalar(dtype: np.dtype, numbers: list[Any]) -> np.generic:

@@ -1,4 +1,6 @@
-"""Kernels as text; `parser.parse_kernel` reads it back. The text is a kernel's identity: see `nest`."""
+"""Kernels as text; `parser.parse_kernel` reads it back. The text is a kernel's identity: see
+`nest`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,11 @@ def print_kernel(kernel: Kernel) -> str:
     outputs = ", ".join(_operand(number, each) for number, each in numbered if each.is_output)
     header = f"kernel {kernel.mode} lanes={kernel.lanes} ({inputs}) -> ({outputs})"
     if kernel.scratch:
-        scratch = enumerate(kernel.scratch, len(kernel.operands))
-        header += f" scratch ({', '.join(f'%{number}: {DTYPE_NAMES[dtype]}' for number, dtype in scratch)})"
+        numbered_scratch = enumerate(kernel.scratch, len(kernel.operands))
+        scratch = ", ".join(
+            f"%{number}: {DTYPE_NAMES[dtype]}" for number, dtype in numbered_scratch
+        )
+        header += f" scratch ({scratch})"
     lines = [header + " {"]
     for phase in kernel.phases:
         lines.append("  phase {")

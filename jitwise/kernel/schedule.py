@@ -1,9 +1,10 @@
 """How many elements a kernel handles at a time.
 
-A chunk is eight native vectors of the widest dtype in the kernel. Wide values are split by LLVM's legaliser into native
-vectors, which interleaves eight independent chains: enough to hide the latency of arithmetic and to make the call of a
-vector math function cheap. Measured against four, eight is 1.1 to 1.6 times faster wherever it matters (see Note) and costs
-at most 1.6 times the compile time.
+A chunk is eight native vectors of the widest dtype in the kernel. Wide values are split by LLVM's
+legaliser into native vectors, which interleaves eight independent chains: enough to hide the
+latency of arithmetic and to make the call of a vector math function cheap. Measured against four,
+eight is 1.1 to 1.6 times faster wherever it matters (see Note) and costs at most 1.6 times the
+compile time.
 
 Note: [Eight vectors]
     ns per element, one thread, AVX-512, codegen level 0        4 vectors    8 vectors
@@ -29,7 +30,9 @@ MAXIMUM_STATEMENTS = 200  # beyond this code generation grows faster than the ke
 
 
 def choose_lanes(dtypes: Iterable[np.dtype], vector_bytes: int) -> int:
-    """Elements per chunk for a kernel that holds values of `dtypes`, on a machine with vectors of `vector_bytes`."""
+    """Elements per chunk for a kernel that holds values of `dtypes`, on a machine with vectors of
+    `vector_bytes`.
+    """
     widest = max((dtype.itemsize for dtype in dtypes), default=8)
     return max(MINIMUM_LANES, min(MAXIMUM_LANES, VECTORS_PER_CHUNK * vector_bytes // widest))
 

@@ -1,21 +1,28 @@
 """Check that a kernel is well formed.
 
 The invariants:
-1. The mode is map, row or column; lanes is a positive multiple of 16. Inputs stand before outputs. Roles are vector, row, scalar;
-   an output is vector or row; in mode map and column no output is a row.
+1. The mode is map, row or column; lanes is a positive multiple of 16. Inputs stand before outputs.
+   Roles are vector, row, scalar; an output is vector or row; in mode map and column no output is a
+   row.
 2. Map and column kernels have one phase and no scratch; a map kernel reduces nothing.
-3. Results are numbered operands first, then scratch, then statements in order of the text: no gap, no repetition.
-4. A value is used in its own phase only, after its definition, and a value of the body not in the prologue. The value of a row
-   reduction is used in later phases only.
-5. A prologue loads row and scalar inputs and stores row outputs; a body loads vector inputs and scratch, and stores vector outputs
-   and scratch. Nothing loads an output, nothing stores to an input. Scratch is loaded only in a phase after one that stores it.
-6. Each output is written exactly once, by a store or a column reduction; each scratch is stored once.
-7. In a body, loads of operands stand before the first write to an output, so an output may lie on an input it replaces.
-8. Computes apply elementwise primitives with a lowering for their operands' kind, or `constant`; constants stand in prologues.
+3. Results are numbered operands first, then scratch, then statements in order of the text: no gap,
+   no repetition.
+4. A value is used in its own phase only, after its definition, and a value of the body not in the
+   prologue. The value of a row reduction is used in later phases only.
+5. A prologue loads row and scalar inputs and stores row outputs; a body loads vector inputs and
+   scratch, and stores vector outputs and scratch. Nothing loads an output, nothing stores to an
+   input. Scratch is loaded only in a phase after one that stores it.
+6. Each output is written exactly once, by a store or a column reduction; each scratch is stored
+   once.
+7. In a body, loads of operands stand before the first write to an output, so an output of a map
+   kernel may lie on an input.
+8. Computes apply elementwise primitives with a lowering for their operands' kind, or `constant`;
+   constants stand in prologues.
 9. A stored value has its target's dtype. argmin and argmax occur in row kernels only.
 10. Attributes are hashable.
 
-Not checked: that a kernel is of a size worth compiling; dead statements; that a reduction is defined for its dtype.
+Not checked: that a kernel is of a size worth compiling; dead statements; that a reduction is
+defined for its dtype.
 """
 
 from __future__ import annotations
@@ -62,7 +69,9 @@ def _declaration_fault(kernel: Kernel) -> str | None:
     if kernel.mode != "row" and (len(kernel.phases) != 1 or kernel.scratch):
         return f"a {kernel.mode} kernel has one phase and no scratch"
     for number, operand in enumerate(kernel.operands):
-        allowed = ROLES if not operand.is_output else ROLES[:2] if kernel.mode == "row" else ROLES[:1]
+        allowed = (
+            ROLES if not operand.is_output else ROLES[:2] if kernel.mode == "row" else ROLES[:1]
+        )
         if operand.role not in allowed:
             return f"%{number} cannot have the role {operand.role}"
     return None
@@ -87,11 +96,12 @@ class _Checker:
     def fault(self) -> str | None:
         """The first broken invariant, in words."""
         for phase in self.kernel.phases:
-            self.single, self.fresh, self.output_written = set(self.finished), set(), False
+            self.single, self.fresh = set(self.finished), set()
             reduced: set[int] = set()
             self.visible = self.single
             for is_body, statements in enumerate((phase.prologue, phase.body)):
                 self.visible = set(self.single) if is_body else self.single
+                self.output_written = False
                 for statement in statements:
                     fault = self.statement_fault(statement, bool(is_body), reduced)
                     if fault is not None:
@@ -199,11 +209,15 @@ class _Checker:
             return f"there is no reduction {word}"
         if not is_body or mode == "map":
             return "nothing is reduced here"
-        if (mode == "row") != (target is None) or (statement.result is None) != (target is not None):
+        if (mode == "row") != (target is None) or (statement.result is None) != (
+            target is not None
+        ):
             return f"a {mode} kernel reduces into {'a value' if mode == 'row' else 'an output'}"
         if mode == "column" and word in INDEX_WORDS:
             return f"{word} needs a row kernel"
-        if target is not None and not (target < self.count and self.kernel.operands[target].is_output):
+        if target is not None and not (
+            target < self.count and self.kernel.operands[target].is_output
+        ):
             return f"%{target} is no output"
         return None
 

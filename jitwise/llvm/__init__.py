@@ -1,1 +1,3 @@
-"""Kernels to machine code through LLVM: the only layer that imports llvmlite, and that at the first compile."""
+"""Kernels to machine code through LLVM: the only layer that imports llvmlite, and that at the first
+compile.
+"""

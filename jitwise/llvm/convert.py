@@ -1,17 +1,19 @@
 """Conversions between dtypes with the values NumPy gives, also out of range.
 
-LLVM leaves a conversion of nan or of a number out of range undefined. NumPy does what a C cast compiles to:
+LLVM leaves a conversion of nan or of a number out of range undefined. NumPy does what a C cast
+compiles to:
 
     float to i32, i64      out of range and nan: the minimum
-    float to i8 .. u16     through i32, low bits kept: -1.0 -> u8 is 255, 300.7 -> u8 is 44, 1e10 -> u8 is 0
+    float to i8 .. u16     through i32, low bits kept: to u8, -1.0 is 255, 300.7 is 44, 1e10 is 0
     float to u32           through i64, low bits kept
-    float to u64           below 2**63 as i64; from there on as i64 of x - 2**63, with the top bit flipped
+    float to u64           below 2**63 as i64; from there on x - 2**63 as i64, top bit flipped
     to bool                nonzero; nan is true
     complex to real        the imaginary part is dropped
     float64 to float16     one rounding
 
-NumPy's own vector code differs from its scalar code for float to u32 outside -2**31 .. 2**32 (the answer depends on the
-position in the array); the scalar answer is taken. These are the answers of x86; ARM saturates.
+NumPy's own vector code differs from its scalar code for float to u32 outside -2**31 .. 2**32 (the
+answer depends on the position in the array); the scalar answer is taken. These are the answers of
+x86; ARM saturates.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def convert(e: Operations, operand: Operand, dtype: np.dtype) -> Operand:
 
 
 def _cast(e: Operations, opcode: str, operand: Operand, dtype: np.dtype) -> Operand:
-    return e.define(f"{opcode} {e.type_of(operand.dtype)} {operand.text} to {e.type_of(dtype)}", dtype)
+    return e.define(
+        f"{opcode} {e.type_of(operand.dtype)} {operand.text} to {e.type_of(dtype)}", dtype
+    )
 
 
 def _from_complex(e: Operations, operand: Operand, dtype: np.dtype) -> Operand:
@@ -93,7 +97,9 @@ def _float_to_float(e: Operations, operand: Operand, dtype: np.dtype) -> Operand
 
 
 def _round_to_odd(e: Operations, operand: Operand) -> Operand:
-    """float64 to float32 so that rounding again to float16 rounds as if once: an inexact result gets an odd last bit."""
+    """float64 to float32 so that rounding again to float16 rounds as if once: an inexact result
+    gets an odd last bit.
+    """
     near = _cast(e, "fptrunc", operand, FLOAT32)
     back = _cast(e, "fpext", near, FLOAT64)
     bits = e.bitcast(near, INT32)

@@ -1,8 +1,9 @@
 """Integer division and remainders with NumPy's answers, and C's fmod.
 
-No vector unit divides integers. Up to 16 bits a float32 quotient is exact enough to be floored, up to 32 bits a float64 one:
-a quotient that is no integer is further from the next integer than the rounding error. 64-bit division, and fmod, are loops
-over a stack buffer, in one function per dtype that is part of the module when used.
+No vector unit divides integers. Up to 16 bits a float32 quotient is exact enough to be floored, up
+to 32 bits a float64 one: a quotient that is no integer is further from the next integer than the
+rounding error. 64-bit division, and fmod, are loops over a stack buffer, in one function per dtype
+that is part of the module when used.
 """
 
 from __future__ import annotations
@@ -122,8 +123,10 @@ def _loop(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
     return e.call_on_buffers(name, (left, right), left.dtype)
 
 
-def _quotient(e: Operations, left: Operand, right: Operand, rounding: str) -> tuple[Operand, Operand]:
-    """The quotient, 0 for a zero divisor and the opposite for -1; and the mask of those two cases."""
+def _quotient(
+    e: Operations, left: Operand, right: Operand, rounding: str
+) -> tuple[Operand, Operand]:
+    """The quotient (0 for a zero divisor, the opposite for -1), and the mask of those cases."""
     dtype = left.dtype
     wide = FLOAT32 if dtype.itemsize <= 2 else FLOAT64
     zero = e.compare("eq", right, e.constant(0, dtype))

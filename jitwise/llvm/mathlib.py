@@ -1,7 +1,8 @@
-"""Which vector math function serves which primitive: (primitive, dtype) to symbol, and symbol to address.
+"""Which vector math function serves which primitive: (primitive, dtype) to symbol, and symbol to
+address.
 
-Functions take `(const T *a, [const T *b,] T *out, int64_t n)` with n a multiple of 16; `out` may be `a`. Whoever owns the native
-library registers it here once, so that this layer need not import it:
+Functions take `(const T *a, [const T *b,] T *out, int64_t n)` with n a multiple of 16; `out` may be
+`a`. Whoever owns the native library registers it here once, so that this layer need not import it:
 
     register({"sine.f32": 0x7f..., "power.f64": 0x7f...})
 """
@@ -21,7 +22,9 @@ _lock = threading.Lock()
 
 
 def register(table: Mapping[str, int]) -> None:
-    """Enter addresses of math functions, keyed `primitive.dtype`; later entries replace earlier ones."""
+    """Enter addresses of math functions, keyed `primitive.dtype`; later entries replace earlier
+    ones.
+    """
     with _lock:
         _addresses.update({symbol_of(*key.split(".")): address for key, address in table.items()})
 

@@ -1,10 +1,12 @@
-"""The emitter that primitives' `lower` functions write through: NumPy's arithmetic spelled in LLVM text.
+"""The emitter that primitives' `lower` functions write through: NumPy's arithmetic spelled in LLVM
+text.
 
     e.instruction("fadd", a, b)   ->   %v3 = fadd <64 x float> %v1, %v2
 
-An operand is text with a dtype: a name or a literal of type `<lanes x T>`, or T in a prologue, where one lane is emitted.
-Bool operands are masks of i1. Complex operands are a pair of names. Every operation that LLVM leaves undefined where NumPy
-does not (division by zero, wide shifts, conversions out of range) is guarded here, once, and not in the rows of `ops`.
+An operand is text with a dtype: a name or a literal of type `<lanes x T>`, or T in a prologue,
+where one lane is emitted. Bool operands are masks of i1. Complex operands are a pair of names.
+Every operation that LLVM leaves undefined where NumPy does not (division by zero, wide shifts,
+conversions out of range) is guarded here, once, and not in the rows of `ops`.
 
 Not vectorised: 64-bit integer division, which no machine has; it is a loop over a stack buffer.
 """
@@ -55,7 +57,9 @@ class Operations:
 
     def instruction(self, opcode: str, left: Operand, right: Operand) -> Operand:
         """A binary LLVM instruction, unguarded."""
-        return self.define(f"{opcode} {self.type_of(left.dtype)} {left.text}, {right.text}", left.dtype)
+        return self.define(
+            f"{opcode} {self.type_of(left.dtype)} {left.text}, {right.text}", left.dtype
+        )
 
     def compare(self, predicate: str, left: Operand, right: Operand) -> Operand:
         """`icmp` or `fcmp`, by the operands' dtype; the result is a mask."""
@@ -73,7 +77,9 @@ class Operations:
             )
         type = self.type_of(on_true.dtype)
         condition = f"{self.type_of(BOOL)} {mask.text}"
-        return self.define(f"select {condition}, {type} {on_true.text}, {type} {on_false.text}", on_true.dtype)
+        return self.define(
+            f"select {condition}, {type} {on_true.text}, {type} {on_false.text}", on_true.dtype
+        )
 
     def intrinsic(self, name: str, *operands: Operand) -> Operand:
         """`llvm.<name>` on operands of one dtype; `fneg` too."""
@@ -86,10 +92,18 @@ class Operations:
             wide = self.intrinsic(name, *[self.convert(operand, FLOAT32) for operand in operands])
             return self.convert(wide, dtype)
         flag = ", i1 false" if name in ("abs", "ctlz", "cttz") else ""
-        return self.call_intrinsic(f"llvm.{name}.{overload(SCALARS[dtype], self.lanes)}", type, type, operands, dtype, flag)
+        return self.call_intrinsic(
+            f"llvm.{name}.{overload(SCALARS[dtype], self.lanes)}", type, type, operands, dtype, flag
+        )
 
     def call_intrinsic(
-        self, name: str, result: str, type: str, operands: tuple[Operand, ...], dtype: np.dtype, flag: str = ""
+        self,
+        name: str,
+        result: str,
+        type: str,
+        operands: tuple[Operand, ...],
+        dtype: np.dtype,
+        flag: str = "",
     ) -> Operand:
         """Call a declared function of LLVM on operands of one type."""
         parameters = ", ".join([type] * len(operands)) + (", i1" if flag else "")
@@ -108,12 +122,18 @@ class Operations:
         self.declarations[symbol] = f"declare void @{symbol}({'ptr, ' * (len(operands) + 1)}i64)"
         return self.call_on_buffers(symbol, operands, dtype)
 
-    def call_on_buffers(self, symbol: str, operands: tuple[Operand, ...], result: np.dtype) -> Operand:
-        """Store the operands to the stack, call `symbol(a, ..., out, n)` with out = a, load the result."""
+    def call_on_buffers(
+        self, symbol: str, operands: tuple[Operand, ...], result: np.dtype
+    ) -> Operand:
+        """Store the operands to the stack, call `symbol(a, ..., out, n)` with out = a, load the
+        result.
+        """
         padded = max(self.lanes, mathlib.PADDING)
         pointers = []
         for place, operand in enumerate(operands):
-            pointer = self.function.buffer(place, padded * max(operand.dtype.itemsize, result.itemsize))
+            pointer = self.function.buffer(
+                place, padded * max(operand.dtype.itemsize, result.itemsize)
+            )
             text = operand.text if self.lanes > 1 else self.spread(operand, padded)
             type = widen(SCALARS[operand.dtype], padded)
             self.function.line(f"store {type} {text}, ptr {pointer}, align 64")
@@ -146,7 +166,9 @@ class Operations:
         part = PARTS.get(dtype)
         if part is not None:
             number = complex(value)
-            return Operand(self.constant(number.real, part).text, dtype, self.constant(number.imag, part).text)
+            return Operand(
+                self.constant(number.real, part).text, dtype, self.constant(number.imag, part).text
+            )
         return Operand(splat(SCALARS[dtype], self.lanes, literal(value, dtype)), dtype)
 
     def real(self, operand: Operand) -> Operand:
@@ -194,7 +216,9 @@ class Operations:
     def shift_left(self, operand: Operand, amount: Operand) -> Operand:
         """`np.left_shift`: 0 when the amount is negative or too large."""
         inside, bounded = self._bounded_amount(amount)
-        return self.select(inside, self.instruction("shl", operand, bounded), self.constant(0, operand.dtype))
+        return self.select(
+            inside, self.instruction("shl", operand, bounded), self.constant(0, operand.dtype)
+        )
 
     def shift_right(self, operand: Operand, amount: Operand) -> Operand:
         """`np.right_shift`: every bit the sign when the amount is negative or too large."""

@@ -1,7 +1,7 @@
 """LLVM assembly as text: types, exact literals, and a function being written.
 
-Writing text is thirty times cheaper than building the same module from objects and printing it, and the parser reads
-either at the same cost. Nothing here knows kernels.
+Writing text is thirty times cheaper than building the same module from objects and printing it, and
+the parser reads either at the same cost. Nothing here knows kernels.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def splat(scalar: str, lanes: int, number: str) -> str:
 class FunctionText:
     """The lines of one function, with fresh names and one set of stack buffers.
 
-    Buffers are declared in the entry block and shared by every call that needs one of the same place and size.
+    Buffers are declared in the entry block and shared by every call that needs one of the same
+    place and size.
     """
 
     def __init__(self) -> None:
@@ -94,4 +95,6 @@ class FunctionText:
 
     def allocations(self) -> list[str]:
         """The lines that declare the buffers, for the top of the entry block."""
-        return [f"  {name} = alloca [{size} x i8], align 64" for name, size in self.buffers.values()]
+        return [
+            f"  {name} = alloca [{size} x i8], align 64" for name, size in self.buffers.values()
+        ]

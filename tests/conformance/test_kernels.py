@@ -15,11 +15,17 @@ from jitwise.kernel.parser import parse_kernel
 from jitwise.kernel.schedule import schedule
 from jitwise.kernel.verify import verify_kernel
 from jitwise.llvm import mathlib
+from jitwise.llvm.accumulate import accumulator_offsets
 from jitwise.llvm.compile import compile_kernel
-from jitwise.llvm.emit import accumulator_offsets
 
 PHASE = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+    None,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
 )
 UFUNCS = {
     "add": np.add,
@@ -48,7 +54,9 @@ def identity_of(word: str, dtype: np.dtype):
 
 
 class Driver:
-    """Runs one compiled kernel on two-dimensional arrays: rows of `width` elements, padded by their last element."""
+    """Runs one compiled kernel on two-dimensional arrays: rows of `width` elements, padded by their
+    last element.
+    """
 
     def __init__(self, kernel: Kernel, rows: int, width: int) -> None:
         verify_kernel(kernel)
@@ -79,10 +87,14 @@ class Driver:
         column = kernel.mode == "column"
         for operand in kernel.outputs:
             vector = (1 if column else self.rows, self.padded)
-            self.buffers.append(self.memory(operand.dtype, vector if operand.role == "vector" else (self.rows,)))
+            self.buffers.append(
+                self.memory(operand.dtype, vector if operand.role == "vector" else (self.rows,))
+            )
         self.buffers += [self.memory(dtype, (self.padded,)) for dtype in kernel.scratch]
         if column:
-            for reduction, buffer in zip(kernel.reductions, self.buffers[len(arrays) :], strict=True):
+            for reduction, buffer in zip(
+                kernel.reductions, self.buffers[len(arrays) :], strict=True
+            ):
                 buffer[...] = identity_of(reduction.word, reduction.dtype)
         for row in range(self.rows):
             self.run_row(row)
@@ -120,7 +132,9 @@ class Driver:
                     scalars.ctypes.data,
                 )
                 at = at + np.array(steps, np.uintp) * count
-            for number, (reduction, offset) in enumerate(zip(kernel.reductions, offsets, strict=False)):
+            for number, (reduction, offset) in enumerate(
+                zip(kernel.reductions, offsets, strict=False)
+            ):
                 if reduction.phase == index:
                     result = np.asarray(self.horizontal(reduction, accumulators[offset:]))
                     scalars[number, : result.itemsize] = np.frombuffer(result.tobytes(), np.uint8)
@@ -130,7 +144,9 @@ class Driver:
         lanes = self.kernel.lanes
         values = memory[: lanes * reduction.dtype.itemsize].view(reduction.dtype)
         start = -(-values.nbytes // 64) * 64
-        return values, memory[start : start + lanes * 8].view(np.int64) if reduction.word in INDEX_WORDS else None
+        return values, memory[start : start + lanes * 8].view(
+            np.int64
+        ) if reduction.word in INDEX_WORDS else None
 
     def prepare(self, reduction, memory: np.ndarray) -> None:
         values, indices = self.blocks(reduction, memory)
@@ -148,7 +164,9 @@ class Driver:
         return indices[order[getattr(np, reduction.word)(values[order])]]
 
 
-def compare(kernel: Kernel, arrays: list[np.ndarray], rows: int, width: int, rtol: float = 0.0) -> None:
+def compare(
+    kernel: Kernel, arrays: list[np.ndarray], rows: int, width: int, rtol: float = 0.0
+) -> None:
     """Compiled and evaluated outputs are the same bits (all nans alike), or within rtol."""
     with np.errstate(all="ignore"):
         expected = evaluate_kernel(kernel, arrays, (rows, width), 1)
@@ -164,12 +182,16 @@ def compare(kernel: Kernel, arrays: list[np.ndarray], rows: int, width: int, rto
                 np.testing.assert_array_equal(np.signbit(got)[real], np.signbit(want)[real])
 
 
-def unary_kernel(name: str, code: str, result: str | None = None, count: int = 1, **attrs) -> Kernel:
+def unary_kernel(
+    name: str, code: str, result: str | None = None, count: int = 1, **attrs
+) -> Kernel:
     """out = primitive(in, ...)."""
     kind = np.dtype(code)
     operands = [Operand(kind, "vector", False)] * count
     builder = KernelBuilder("map", (*operands, Operand(np.dtype(result or kind), "vector", True)))
-    value = builder.compute(primitive_named(name), *[builder.load(k) for k in range(count)], **attrs)
+    value = builder.compute(
+        primitive_named(name), *[builder.load(k) for k in range(count)], **attrs
+    )
     builder.store(count, value)
     return schedule(builder.finish(16), 64)
 
@@ -185,17 +207,82 @@ def grid(dtype: str) -> np.ndarray:
         return np.array([False, True, True, False, True])
     if kind.kind in "iu":
         info = np.iinfo(kind)
-        edge = [info.min, info.min + 1, info.max, info.max - 1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 63, 64, 100]
+        edge = [
+            info.min,
+            info.min + 1,
+            info.max,
+            info.max - 1,
+            0,
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            15,
+            16,
+            31,
+            63,
+            64,
+            100,
+        ]
         return np.array(edge + ([-1, -2, -3, -7, -64] if kind.kind == "i" else [200, 255]), kind)
     with np.errstate(all="ignore"):
         if kind.kind == "c":
             parts = grid("f4" if kind.itemsize == 8 else "f8")[:12]
-            return (parts[:, None] + np.zeros_like(parts) + 1j * parts[None, :]).ravel().astype(kind)
+            return (
+                (parts[:, None] + np.zeros_like(parts) + 1j * parts[None, :]).ravel().astype(kind)
+            )
         info = np.finfo(kind)
-        edge = [0.0, -0.0, 1.0, -1.0, 2.5, -3.7, np.inf, -np.inf, np.nan, 254.0, 256.0, 300.7, -129.0, -0.5, 0.5, 1.5]
-        edge += [65519.0, 65520.0, 65504.0, 2.0**31, -(2.0**31), 2.0**31 + 1, 2.0**32, -(2.0**31) - 0.5, 2.0**40 + 3]
-        edge += [2.0**63, -(2.0**63), 2.0**64, 1.5 * 2.0**63, 1e30, -1e30, 1 + 2.0**-11, 1 + 2.0**-11 + 2.0**-40]
-        edge += [info.max, info.tiny, info.smallest_subnormal, -info.tiny, 3e-8, 2.98e-8, 5.96e-8, 1e-4 / 3]
+        edge = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            2.5,
+            -3.7,
+            np.inf,
+            -np.inf,
+            np.nan,
+            254.0,
+            256.0,
+            300.7,
+            -129.0,
+            -0.5,
+            0.5,
+            1.5,
+        ]
+        edge += [
+            65519.0,
+            65520.0,
+            65504.0,
+            2.0**31,
+            -(2.0**31),
+            2.0**31 + 1,
+            2.0**32,
+            -(2.0**31) - 0.5,
+            2.0**40 + 3,
+        ]
+        edge += [
+            2.0**63,
+            -(2.0**63),
+            2.0**64,
+            1.5 * 2.0**63,
+            1e30,
+            -1e30,
+            1 + 2.0**-11,
+            1 + 2.0**-11 + 2.0**-40,
+        ]
+        edge += [
+            info.max,
+            info.tiny,
+            info.smallest_subnormal,
+            -info.tiny,
+            3e-8,
+            2.98e-8,
+            5.96e-8,
+            1e-4 / 3,
+        ]
         return np.array(edge).astype(kind)
 
 
@@ -220,13 +307,63 @@ def test_integer_arithmetic_wraps_as_numpy(name, dtype):
     compare(unary_kernel(name, dtype, count=2), [left, right], 1, left.shape[1])
 
 
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
+def test_division_is_numpys_for_zero_and_for_the_minimum(name, dtype):
+    left, right = pairs(dtype)
+    compare(unary_kernel(name, dtype, count=2), [left, right], 1, left.shape[1])
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "u4"])
+def test_division_of_any_integers_is_exact(dtype):
+    info = np.iinfo(dtype)
+    random = np.random.default_rng(6).integers(info.min, info.max, (2, 5000), dtype, endpoint=True)
+    small = random[1] >> random[0] % (8 * np.dtype(dtype).itemsize - 1)
+    arrays = [random[0].reshape(1, -1), small.reshape(1, -1)]
+    for name in ("floor_divide", "remainder"):
+        compare(unary_kernel(name, dtype, count=2), arrays, 1, 5000)
+
+
+@pytest.mark.parametrize("name", ["shift_left", "shift_right"])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_shifts_by_too_much_give_what_numpy_gives(name, dtype):
+    left, right = pairs(dtype)
+    compare(unary_kernel(name, dtype, count=2), [left, right], 1, left.shape[1])
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["?", *INTEGERS, *FLOATS])
+def test_extremes_let_nan_win_and_keep_numpys_zero(name, dtype):
+    left, right = pairs(dtype)
+    compare(unary_kernel(name, dtype, count=2), [left, right], 1, left.shape[1])
+
+
+@pytest.mark.parametrize("name", ["sqrt", "floor", "negate"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_intrinsics_have_the_bits_of_numpy(name, dtype):
+    values = grid(dtype).reshape(1, -1)
+    compare(unary_kernel(name, dtype), [values], 1, values.size)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_float64_to_float16_rounds_once():
+    bits = np.arange(0, 0x7C00, 7, np.uint16)
+    exact = bits.view(np.float16).astype(np.float64)
+    above = (bits + 1).view(np.float16).astype(np.float64)
+    halfway = np.where(np.isinf(above), 65520.0, (exact + above) / 2)
+    near = [np.nextafter(halfway, side) for side in (0.0, np.inf)]
+    values = np.concatenate([halfway, *near, -halfway]).reshape(1, -1)
+    kernel = unary_kernel("convert", "f8", "f2", dtype=np.dtype("f2"))
+    compare(kernel, [values], 1, values.size)
+
+
 @pytest.mark.parametrize("source", ["?", *INTEGERS, *FLOATS, "c8", "c16"])
 @pytest.mark.parametrize("target", ["?", *INTEGERS, *FLOATS, "c8", "c16"])
 @pytest.mark.filterwarnings("ignore")
 def test_conversion_gives_what_astype_gives(source, target):
     values = grid(source)
     if target == "u4" and source[0] in "fc":
-        # Outside -2**31 .. 2**32 NumPy itself gives different answers in its vector and scalar code.
+        # Outside -2**31 .. 2**32 NumPy's vector code and its scalar code disagree.
         values = values[(np.abs(values) < 2.0**31) & ~np.isnan(values)]
     kernel = unary_kernel("convert", source, target, dtype=np.dtype(target))
     compare(kernel, [values.reshape(1, -1)], 1, values.size)
@@ -289,7 +426,9 @@ def test_column_kernels_combine_into_their_output(word, dtype):
     if word in ("min", "max") and dtype == "c8":
         pytest.skip("NumPy orders complex numbers; kernels do not")
     kind = np.dtype(dtype)
-    builder = KernelBuilder("column", (Operand(kind, "vector", False), Operand(kind, "vector", True)))
+    builder = KernelBuilder(
+        "column", (Operand(kind, "vector", False), Operand(kind, "vector", True))
+    )
     builder.reduce(word, builder.load(0), target=1)
     values = np.random.default_rng(4).integers(1, 3, (5, 130)).astype(dtype)
     compare(schedule(builder.finish(16), 64), [values], 5, 130)
@@ -299,12 +438,18 @@ def softmax_kernel(dtype: str) -> Kernel:
     """exp(x - max(x)) / sum(exp(x - max(x))), with a scalar factor and row outputs."""
     kind = np.dtype(dtype)
     vector, row = Operand(kind, "vector", False), Operand(kind, "row", True)
-    builder = KernelBuilder("row", (vector, Operand(kind, "scalar", False), Operand(kind, "vector", True), row))
+    builder = KernelBuilder(
+        "row", (vector, Operand(kind, "scalar", False), Operand(kind, "vector", True), row)
+    )
     scratch = builder.add_scratch(kind)
-    subtract, multiply, divide = (primitive_named(name) for name in ("subtract", "multiply", "divide"))
+    subtract, multiply, divide = (
+        primitive_named(name) for name in ("subtract", "multiply", "divide")
+    )
     largest = builder.reduce("max", builder.compute(multiply, builder.load(0), builder.load(1)))
     builder.phase()
-    shifted = builder.compute(subtract, builder.compute(multiply, builder.load(0), builder.load(1)), largest)
+    shifted = builder.compute(
+        subtract, builder.compute(multiply, builder.load(0), builder.load(1)), largest
+    )
     squared = builder.compute(multiply, shifted, shifted)
     builder.store(scratch, squared)
     total = builder.reduce("add", squared)
@@ -329,13 +474,20 @@ def test_math_functions_are_called_on_vectors_and_on_single_values():
     def sine(source, target, count):
         calls.append(count)
         kind = ctypes.c_float * count
-        np.sin(np.array(kind.from_address(source)), out=np.ctypeslib.as_array(kind.from_address(target)))
+        np.sin(
+            np.array(kind.from_address(source)),
+            out=np.ctypeslib.as_array(kind.from_address(target)),
+        )
 
     kind = np.dtype(np.float32)
     saved = mathlib._addresses.get("jitwise_sine_f32")
     mathlib.register({"sine.f32": ctypes.cast(sine, ctypes.c_void_p).value})
     try:
-        operands = (Operand(kind, "vector", False), Operand(kind, "row", False), Operand(kind, "vector", True))
+        operands = (
+            Operand(kind, "vector", False),
+            Operand(kind, "row", False),
+            Operand(kind, "vector", True),
+        )
         builder = KernelBuilder("map", operands)
         each, single = (builder.compute(primitive_named("sine"), builder.load(k)) for k in (0, 1))
         builder.store(2, builder.compute(primitive_named("add"), each, single))
