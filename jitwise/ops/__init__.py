@@ -3,6 +3,7 @@
 from . import (
     compare,
     complex_number,
+    contract,
     control,
     convert,
     elementwise,
@@ -11,6 +12,7 @@ from . import (
     movement,
     promotion,
     reduce,
+    scan,
     transcendental,
     ufuncs,
 )
@@ -18,6 +20,7 @@ from . import (
 __all__ = [
     "compare",
     "complex_number",
+    "contract",
     "control",
     "convert",
     "elementwise",
@@ -26,6 +29,7 @@ __all__ = [
     "movement",
     "promotion",
     "reduce",
+    "scan",
     "transcendental",
     "ufuncs",
 ]

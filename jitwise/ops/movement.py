@@ -9,8 +9,9 @@ import numpy as np
 from ..ir import dims
 from ..ir.builder import Builder
 from ..ir.graph import Op, Value
-from ..ir.primitive import Attrs, Primitive, ProgramEmitter, attach_fold, register
+from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
 from ..ir.types import ArrayType
+from ..rewrite.rule import fold_rule
 
 
 def _infer_transpose(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
@@ -116,11 +117,12 @@ def _infer_slice(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
 
 
 def _evaluate_slice(x: Any, starts: tuple, strides: tuple, sizes: tuple) -> Any:
-    index = tuple(
-        slice(start, start + stride * size, stride) if size else slice(0, 0)
-        for start, stride, size in zip(starts, strides, sizes, strict=True)
-    )
-    return x[index]
+    index = []
+    for start, stride, size in zip(starts, strides, sizes, strict=True):
+        stop = start + stride * size
+        whole = slice(start, stop if stop >= 0 else None, stride)  # a negative stop counts anew
+        index.append(whole if size else slice(0, 0))
+    return x[tuple(index)]
 
 
 def _execute_slice(program: ProgramEmitter, op: Op) -> None:
@@ -238,23 +240,174 @@ iota = register(
 )
 
 
-def _fold_same_type(primitive: Primitive) -> None:
-    """A movement that keeps every axis where it is moves nothing."""
-
-    def fold(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Value | None:
-        type = operands[0].type
-        if primitive is transpose:
-            return operands[0] if attrs["permutation"] == tuple(range(type.ndim)) else None
-        if primitive is concatenate:
-            return operands[0] if len(operands) == 1 else None
-        if attrs.get("sizes") != type.shape:
-            return None
-        if primitive is slice_ and any(stride != 1 for stride in attrs["strides"]):
-            return None  # a stride only matters beyond one element, and then the size differs
-        return operands[0]
-
-    attach_fold(primitive, fold)
+def _example(operation: str, result: str, first: str = "", between: str = "f64[n, 3]") -> str:
+    """The text of a graph that applies one or two movements to an `f64[n, 3]`."""
+    lines = [f"%1: {between} = {first}(%0)"] if first else []
+    lines.append(f"%{len(lines) + 1}: {result} = {operation}(%{len(lines)})")
+    body = "\n".join(lines)
+    return f"graph example(%0: f64[n, 3]) where n = size(0, 0) {{\n{body}\nreturn %{len(lines)}\n}}"
 
 
-for _primitive in (transpose, reshape, broadcast_in_dim, slice_, concatenate):
-    _fold_same_type(_primitive)
+def _made_by(primitive: Primitive, value: Value) -> Op | None:
+    return value.op if value.op is not None and value.op.primitive is primitive else None
+
+
+@fold_rule(
+    "transpose-identity",
+    "transpose",
+    _example("transpose{permutation=(0, 1)}", "f64[n, 3]"),
+)
+def _transpose_identity(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    straight = tuple(range(operands[0].type.ndim))
+    return operands[0] if attrs["permutation"] == straight else None
+
+
+@fold_rule(
+    "same-sizes",
+    "reshape broadcast_in_dim slice",
+    _example("reshape{sizes=(n, 3)}", "f64[n, 3]"),
+)
+def _same_sizes(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """Of a slice too: a part as large as the whole is the whole, unless it is taken backwards."""
+    if attrs["sizes"] != operands[0].type.shape:
+        return None
+    return operands[0] if all(stride == 1 for stride in attrs.get("strides", ())) else None
+
+
+@fold_rule(
+    "concatenate-one",
+    "concatenate",
+    _example("concatenate{dimension=0}", "f64[n, 3]"),
+)
+def _concatenate_one(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    return operands[0] if len(operands) == 1 else None
+
+
+@fold_rule(
+    "transpose-transpose",
+    "transpose",
+    _example(
+        "transpose{permutation=(1, 0)}", "f64[n, 3]", "transpose{permutation=(1, 0)}", "f64[3, n]"
+    ),
+)
+def _transpose_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    inner = _made_by(transpose, operands[0])
+    if inner is None:
+        return None
+    first = inner.attrs["permutation"]
+    permutation = tuple([first[axis] for axis in attrs["permutation"]])
+    return builder.emit(transpose, inner.operands, {"permutation": permutation})
+
+
+@fold_rule(
+    "reshape-reshape",
+    "reshape",
+    _example("reshape{sizes=(3, n)}", "f64[3, n]", "reshape{sizes=(3*n,)}", "f64[3*n]"),
+)
+def _reshape_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    inner = _made_by(reshape, operands[0])
+    return None if inner is None else builder.emit(reshape, inner.operands, attrs)
+
+
+@fold_rule("reverse-nothing", "reverse", _example("reverse{dimensions=()}", "f64[n, 3]"))
+def _reverse_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    return None if attrs["dimensions"] else operands[0]
+
+
+@fold_rule(
+    "reverse-reverse",
+    "reverse",
+    _example("reverse{dimensions=(0, 1)}", "f64[n, 3]", "reverse{dimensions=(1,)}"),
+)
+def _reverse_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    inner = _made_by(reverse, operands[0])
+    if inner is None:
+        return None
+    once = set(attrs["dimensions"]) ^ set(inner.attrs["dimensions"])
+    return builder.emit(reverse, inner.operands, {"dimensions": tuple(sorted(once))})
+
+
+@fold_rule(
+    "broadcast-broadcast",
+    "broadcast_in_dim",
+    _example(
+        "broadcast_in_dim{sizes=(2, 4, n, 3), dimensions=(1, 2, 3)}",
+        "f64[2, 4, n, 3]",
+        "broadcast_in_dim{sizes=(4, n, 3), dimensions=(1, 2)}",
+        "f64[4, n, 3]",
+    ),
+)
+def _broadcast_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    inner = _made_by(broadcast_in_dim, operands[0])
+    if inner is None:
+        return None
+    places = attrs["dimensions"]
+    dimensions = tuple([places[axis] for axis in inner.attrs["dimensions"]])
+    new = {"sizes": attrs["sizes"], "dimensions": dimensions}
+    return builder.emit(broadcast_in_dim, inner.operands, new)
+
+
+@fold_rule(
+    "move-filled",
+    "transpose reshape slice reverse",
+    "graph example(%0: f64[], %1: f64[n]) where n = size(1, 0) {\n"
+    " %2: f64[n, 2] = broadcast_in_dim{sizes=(n, 2), dimensions=()}(%0)\n"
+    " %3: f64[2, n] = transpose{permutation=(1, 0)}(%2)\n return %3\n}",
+)
+def _move_filled(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """Moving equal elements about gives equal elements."""
+    inner = _made_by(broadcast_in_dim, operands[0])
+    if inner is None or inner.operands[0].type.shape:
+        return None
+    shape = operands[0].type.shape
+    if "permutation" in attrs:
+        shape = tuple([shape[axis] for axis in attrs["permutation"]])
+    new = {"sizes": attrs.get("sizes", shape), "dimensions": ()}
+    if not new["sizes"]:
+        return inner.operands[0]
+    return builder.emit(broadcast_in_dim, inner.operands, new)
+
+
+@fold_rule(
+    "slice-slice",
+    "slice",
+    _example(
+        "slice{starts=(n - 1, 0), strides=(1, 1), sizes=(1, 1)}",
+        "f64[1, 1]",
+        "slice{starts=(0, 0), strides=(1, 2), sizes=(n, 2)}",
+        "f64[n, 2]",
+    ),
+)
+def _slice_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    inner = _made_by(slice_, operands[0])
+    if inner is None:
+        return None
+    starts, strides = [], []
+    for axis, stride in enumerate(inner.attrs["strides"]):
+        moved = dims.multiply(attrs["starts"][axis], stride)
+        starts.append(dims.add(inner.attrs["starts"][axis], moved))
+        strides.append(stride * attrs["strides"][axis])
+    new = {"starts": tuple(starts), "strides": tuple(strides), "sizes": attrs["sizes"]}
+    return builder.emit(slice_, inner.operands, new)
+
+
+@fold_rule(
+    "concatenate-nested",
+    "concatenate",
+    "graph example(%0: f64[2], %1: f64[n], %2: i64[0]) where n = size(1, 0) {\n"
+    " %3: f64[0] = convert{dtype=f64}(%2)\n"
+    " %4: f64[n + 2] = concatenate{dimension=0}(%0, %1)\n"
+    " %5: f64[n + 4] = concatenate{dimension=0}(%4, %3, %0)\n return %5\n}",
+)
+def _concatenate_nested(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """Parts of parts are parts, and empty parts are none."""
+    axis = attrs["dimension"]
+    parts: list[Value] = []
+    for operand in operands:
+        inner = _made_by(concatenate, operand)
+        nested = inner is not None and inner.attrs["dimension"] == axis
+        parts += inner.operands if inner is not None and nested else (operand,)
+    parts = [part for part in parts if part.type.shape[axis] != 0] or parts[:1]
+    if len(parts) == len(operands):
+        return None
+    return builder.emit(concatenate, tuple(parts), attrs)

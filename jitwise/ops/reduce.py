@@ -1,7 +1,8 @@
 """Reductions over axes. The result drops the axes; keeping them is a reshape.
 
 A float sum is pairwise over fixed blocks: its error is no worse than NumPy's and its bits do not
-depend on threads.
+depend on threads. float16 is reduced in float32 and rounded once, as NumPy's inner loops do: a rule
+emits it so. An empty reduction without identity is an error that the tracer checks.
 """
 
 from __future__ import annotations
@@ -10,33 +11,41 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.builder import Builder
+from ..ir.graph import Value
 from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
+from ..rewrite.rule import fold_rule
+from .convert import convert
+from .families import HALF, INT, SINGLE
 
 
-def _infer_reduce(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
-    axes = attrs["axes"]
-    type = types[0]
+def _kept_shape(type: ArrayType, axes: tuple[int, ...]) -> tuple[Any, ...]:
     if any(not 0 <= axis < type.ndim for axis in axes) or list(axes) != sorted(set(axes)):
         raise TypeError(f"{axes} are not axes of {type}, in ascending order")
-    kept = tuple(size for axis, size in enumerate(type.shape) if axis not in axes)
-    return ArrayType(type.dtype, kept)
+    return tuple([size for axis, size in enumerate(type.shape) if axis not in axes])
 
 
-def _reduction(name: str, ufunc: np.ufunc, word: str, **facts: Any) -> Primitive:
+def _reduction(name: str, ufunc: np.ufunc, word: str, kinds: str = "biufc") -> Primitive:
+    def infer(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+        dtype = types[0].dtype
+        if dtype.kind not in kinds:
+            raise TypeError(f"{name} is not defined for {types[0]}")
+        return ArrayType(dtype, _kept_shape(types[0], attrs["axes"]))
+
     def evaluate(x: Any, axes: tuple[int, ...]) -> Any:
         array = np.asarray(x)
-        return ufunc.reduce(array, axis=axes, dtype=array.dtype)
+        working = SINGLE if array.dtype == HALF else array.dtype
+        return ufunc.reduce(array, axis=axes, dtype=working).astype(array.dtype, copy=False)
 
     return register(
         Primitive(
             name=name,
             category="reduce",
-            infer=_infer_reduce,
+            infer=infer,
             evaluate=evaluate,
             reduction=word,
             hlo=f"stablehlo.reduce {word}",
-            **facts,
         )
     )
 
@@ -45,5 +54,64 @@ reduce_add = _reduction("reduce_add", np.add, "add")
 reduce_multiply = _reduction("reduce_multiply", np.multiply, "multiply")
 reduce_max = _reduction("reduce_max", np.maximum, "max")
 reduce_min = _reduction("reduce_min", np.minimum, "min")
-reduce_and = _reduction("reduce_and", np.logical_and, "and")
-reduce_or = _reduction("reduce_or", np.logical_or, "or")
+reduce_and = _reduction("reduce_and", np.bitwise_and, "and", "biu")
+reduce_or = _reduction("reduce_or", np.bitwise_or, "or", "biu")
+reduce_xor = _reduction("reduce_xor", np.bitwise_xor, "xor", "biu")
+
+
+def _infer_position(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    if len(attrs["axes"]) != 1:
+        raise TypeError(f"a position is found along one axis, not along {attrs['axes']}")
+    return ArrayType(INT, _kept_shape(types[0], attrs["axes"]))
+
+
+def _position(name: str, function: Any) -> Primitive:
+    """The index of the first largest or smallest element; of the first nan, if there is one."""
+    return register(
+        Primitive(
+            name=name,
+            category="reduce",
+            infer=_infer_position,
+            evaluate=lambda x, axes: np.asarray(function(x, axis=axes[0])),
+            reduction=name,
+            hlo=f"stablehlo.reduce {name}",
+            flops=2,
+        )
+    )
+
+
+argmax = _position("argmax", np.argmax)
+argmin = _position("argmin", np.argmin)
+
+_HALF_EXAMPLE = """graph example(%0: f16[n, 3]) where n = size(0, 0) {{
+      %1: {result}[n] = {name}{{axes=(1,)}}(%0)
+      return %1
+    }}"""
+
+
+def _in_single(primitive: Primitive) -> None:
+    """Each float16 reduction of `primitive` is one of float32."""
+    name = primitive.name
+    result = "i64" if name in ("argmax", "argmin") else "f16"
+
+    @fold_rule(f"{name}-half", name, _HALF_EXAMPLE.format(name=name, result=result))
+    def _fold(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+        if operands[0].type.dtype != HALF:
+            return None
+        wide = builder.emit(convert, operands, {"dtype": SINGLE})
+        reduced = builder.emit(primitive, (wide,), attrs)
+        return builder.emit(convert, (reduced,), {"dtype": HALF}) if result == "f16" else reduced
+
+
+for _primitive in (reduce_add, reduce_multiply, reduce_max, reduce_min, argmax, argmin):
+    _in_single(_primitive)
+
+
+@fold_rule(
+    "reduce-nothing",
+    "reduce_add reduce_multiply reduce_max reduce_min reduce_and reduce_or reduce_xor",
+    "graph example(%0: f64[n]) where n = size(0, 0) {\n"
+    " %1: f64[n] = reduce_max{axes=()}(%0)\n return %1\n}",
+)
+def _reduce_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    return operands[0] if not attrs["axes"] else None
