@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -498,3 +499,22 @@ def test_math_functions_are_called_on_vectors_and_on_single_values():
     finally:
         if saved is not None:
             mathlib.register({"sine.f32": saved})
+
+
+def test_threads_compile_the_same_kernels_at_once():
+    kind = np.dtype(np.float64)
+
+    def kernel(factor: float) -> Kernel:
+        builder = KernelBuilder(
+            "map", (Operand(kind, "vector", False), Operand(kind, "vector", True))
+        )
+        multiply = primitive_named("multiply")
+        builder.store(1, builder.compute(multiply, builder.load(0), builder.constant(factor, kind)))
+        return schedule(builder.finish(16), 64)
+
+    factors = [1.0 + number / 8 for number in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        rounds = list(pool.map(lambda _: [compile_kernel(kernel(f)) for f in factors], range(4)))
+    assert all(first is each for column in zip(*rounds) for first in column[:1] for each in column)
+    for factor in factors:
+        compare(kernel(factor), [np.arange(70.0).reshape(1, 70)], 1, 70)
