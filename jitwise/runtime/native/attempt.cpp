@@ -8,7 +8,7 @@
 #include "dispatch_numpy.h"
 #include "entry.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -214,4 +214,4 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
     return *result == nullptr ? Outcome::error : Outcome::done;
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

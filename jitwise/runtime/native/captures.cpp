@@ -4,7 +4,7 @@
 
 #include "dispatch_numpy.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -277,14 +277,21 @@ Found check_capture(const Capture &capture, const Signature &call, PyObject **va
     return Found::no;
 }
 
-Found check_guard(const Guard &guard, const Signature &call) {
+namespace {
+
+#if PY_VERSION_HEX < 0x030D0000
+std::uint64_t version_of(PyObject *dict) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return reinterpret_cast<PyDictObject *>(dict)->ma_version_tag;
+#pragma GCC diagnostic pop
+}
+#else
+std::uint64_t version_of(PyObject *) { return 0; }
+#endif
+
+Found test_guard(const Guard &guard, const Signature &call) {
     PyObject *value = nullptr;
-    if (guard.from.how == How::dict && guard.test == Test::is && guard.from.container) {
-        // The commonest guard, without a reference taken and given back.
-        value = PyDict_GetItemWithError(guard.from.container, guard.from.key);
-        if (value == guard.expected) return Found::yes;
-        return value == nullptr ? not_found() : Found::no;
-    }
     const Found found = guard.from.fetch(call, &value);
     if (guard.test == Test::absent && found != Found::error) {
         Py_XDECREF(value);
@@ -297,4 +304,17 @@ Found check_guard(const Guard &guard, const Signature &call) {
     return holds ? Found::yes : Found::no;
 }
 
-}  // namespace jitwise
+}  // namespace
+
+Found check_guard(const Guard &guard, const Signature &call) {
+    if (guard.from.how != How::dict || guard.from.container == nullptr)
+        return test_guard(guard, call);
+    const std::uint64_t version = version_of(guard.from.container);
+    if (version != 0 && version == guard.version) return Found::yes;
+    const Found found = test_guard(guard, call);
+    // Remember the version from before the look-up: looking can, with odd keys, run Python code.
+    if (found == Found::yes) guard.version = version;
+    return found;
+}
+
+}  // namespace jitwise::dispatch

@@ -23,7 +23,7 @@
 
 #include "signature.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 enum class How : std::uint8_t { dict, cell, attr, item, length, object, leaf };
 enum class Test : std::uint8_t { is, equal, absent };
@@ -51,6 +51,9 @@ struct Capture {
 
 struct Guard {
     Fetch from;
+    // The version of the dict when the guard last held: as long as it is the same, it still does.
+    // Every change of a dict gives it a version that no dict has had before (CPython up to 3.12).
+    mutable std::uint64_t version = 0;
     PyObject *expected = nullptr;
     Test test = Test::is;
 };
@@ -68,4 +71,4 @@ Found check_guard(const Guard &guard, const Signature &call);
 bool same_value(PyObject *left, PyObject *right);
 bool is_comparable(PyObject *value);
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

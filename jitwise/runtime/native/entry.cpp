@@ -6,7 +6,7 @@
 
 #include "dispatch_numpy.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -261,4 +261,4 @@ bool entry_is_alive(const Entry *entry) {
     return true;
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

@@ -16,7 +16,7 @@
 #include "program.h"
 #include "signature.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 // An object the key mentions by address: a weak reference, or the object itself.
 struct Anchor {
@@ -68,4 +68,4 @@ bool anchors_match(const std::vector<Anchor> &anchors, const Signature &call);
 // Serve the call if captures, guards and the program allow it. `words` are known to be equal.
 Outcome try_entry(Entry *entry, const Signature &call, PyObject **result);
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <new>
 
-#include "table.h"
+#include "entry_table.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -447,8 +447,8 @@ bool prepare(PyObject *module) {
 
 }  // namespace
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch
 
 void bind_function(nanobind::module_ &module) {
-    if (!jitwise::prepare(module.ptr())) throw nanobind::python_error();
+    if (!jitwise::dispatch::prepare(module.ptr())) throw nanobind::python_error();
 }

@@ -11,7 +11,7 @@
 #include <new>
 #include <type_traits>
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 template <class T, std::size_t N> class InlineVector {
     static_assert(std::is_trivially_copyable<T>::value, "elements are moved with memcpy");
@@ -65,4 +65,4 @@ private:
     alignas(T) unsigned char inline_[N * sizeof(T)];
 };
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

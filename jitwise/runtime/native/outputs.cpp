@@ -4,7 +4,7 @@
 
 #include "dispatch_numpy.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -217,4 +217,4 @@ void Recipe::release() {
     for (Recipe &part : parts) part.release();
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

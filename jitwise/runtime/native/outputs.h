@@ -14,7 +14,7 @@
 #include "program.h"
 #include "signature.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
@@ -35,4 +35,4 @@ bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recip
 // A new reference, or null with an exception set. Results are borrowed.
 PyObject *build_output(const Recipe &recipe, const Result *results, const Signature &call);
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

@@ -4,7 +4,7 @@
 
 #include "dispatch_numpy.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -314,4 +314,4 @@ bool prepare_signatures() {
     return true;
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

@@ -23,7 +23,7 @@
 
 #include "inline_vector.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 enum class Tag : std::uint8_t {
     call = 1, array, number, scalar, none, text, bytes, tuple, list, dict, named_tuple,
@@ -95,4 +95,4 @@ std::vector<std::string> describe(const std::uint64_t *words, std::size_t count)
 // Prepare type tables; NumPy must have been imported. False with an exception set.
 bool prepare_signatures();
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

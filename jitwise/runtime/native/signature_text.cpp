@@ -4,7 +4,7 @@
 #include "dispatch_numpy.h"
 #include "signature.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::vector<std::string> describe(const std::uint64_t *words, std::size_t count)
     return lines;
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

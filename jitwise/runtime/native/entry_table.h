@@ -15,7 +15,7 @@
 
 #include "entry.h"
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 class EntryList {
 public:
@@ -71,4 +71,4 @@ private:
     std::size_t sweep_at_ = 64;
 };
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch

@@ -1,9 +1,9 @@
-#include "table.h"
+#include "entry_table.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace jitwise {
+namespace jitwise::dispatch {
 
 EntryList::EntryList(std::vector<std::uint64_t> key, std::vector<Entry *> list)
     : words(std::move(key)), entries(std::move(list)) {
@@ -114,4 +114,4 @@ std::vector<Entry *> Table::all() const {
     return entries;
 }
 
-}  // namespace jitwise
+}  // namespace jitwise::dispatch
