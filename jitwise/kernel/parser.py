@@ -152,7 +152,7 @@ def _number(node: ast.expr) -> Any:
     )
 
 
-def _scalar(dtype: np.dtype, numbers: list[Any]) -> np.generic:
+def _scalar(dtype: np.dtype, numbers: list[Any]) -> Any:
     if dtype.kind != "c":
         return np.asarray(numbers[0], dtype)[()]
     scalar = np.zeros((), dtype)

@@ -14,6 +14,9 @@ compiles to:
 NumPy's own vector code differs from its scalar code for float to u32 outside -2**31 .. 2**32 (the
 answer depends on the position in the array); the scalar answer is taken. These are the answers of
 x86; ARM saturates.
+
+Not supported: float16 on processors without its conversions (x86 before 2012), where LLVM calls
+functions of a compiler's library that is not there.
 """
 
 from __future__ import annotations

@@ -130,19 +130,24 @@ def _quotient(
     dtype = left.dtype
     wide = FLOAT32 if dtype.itemsize <= 2 else FLOAT64
     zero = e.compare("eq", right, e.constant(0, dtype))
-    special = zero
-    if dtype.kind == "i":
-        minus = e.compare("eq", right, e.constant(-1, dtype))
-        special = e.instruction("or", zero, minus)
+    if dtype.kind == "u":
+        divisor = e.select(zero, e.constant(1, dtype), right)
+        ratio = e.instruction("fdiv", e.convert(left, wide), e.convert(divisor, wide))
+        return e.select(zero, e.constant(0, dtype), _whole(e, "fptoui", ratio, dtype)), zero
+    minus = e.compare("eq", right, e.constant(-1, dtype))
+    special = e.instruction("or", zero, minus)
     divisor = e.select(special, e.constant(1, dtype), right)
     ratio = e.instruction("fdiv", e.convert(left, wide), e.convert(divisor, wide))
-    whole = e.intrinsic(rounding, ratio) if dtype.kind == "i" else ratio
-    opcode = "fptosi" if dtype.kind == "i" else "fptoui"  # in range: no guard is needed
-    quotient = e.define(f"{opcode} {e.type_of(wide)} {whole.text} to {e.type_of(dtype)}", dtype)
-    if dtype.kind == "i":
-        opposite = e.instruction("sub", e.constant(0, dtype), left)
-        quotient = e.select(minus, opposite, quotient)
+    quotient = _whole(e, "fptosi", e.intrinsic(rounding, ratio), dtype)
+    quotient = e.select(minus, e.instruction("sub", e.constant(0, dtype), left), quotient)
     return e.select(zero, e.constant(0, dtype), quotient), special
+
+
+def _whole(e: Operations, opcode: str, number: Operand, dtype: np.dtype) -> Operand:
+    """A float that is in range as an integer, which needs no guard."""
+    return e.define(
+        f"{opcode} {e.type_of(number.dtype)} {number.text} to {e.type_of(dtype)}", dtype
+    )
 
 
 def _remainder(e: Operations, left: Operand, right: Operand, rounding: str) -> Operand:
