@@ -260,8 +260,8 @@ def substitute(size: Size, values: Mapping[str, Size]) -> Size:
                 factor = values.get(atom.text, Dim.symbol(atom.text))
             else:
                 left = substitute(atom.left, values)  # type: ignore[arg-type]
-                # type: ignore[arg-type]
-                factor = apply(atom.operation, left, substitute(atom.right, values))
+                right = substitute(atom.right, values)  # type: ignore[arg-type]
+                factor = apply(atom.operation, left, right)
             value = multiply(value, factor)
         total = add(total, value)
     return total

@@ -108,8 +108,7 @@ def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
         types = op.primitive.infer(tuple(operand.type for operand in op.operands), op.attrs)
     except (TypeError, ValueError) as error:
         return f"{name} refuses its operands: {error}"
-    # type: ignore[assignment]
-    expected: tuple[ArrayType, ...] = types if op.primitive.multiple else (types,)
+    expected = (types,) if isinstance(types, ArrayType) else types
     if len(expected) != len(op.results):
         return f"{name} yields {len(expected)} values, the op has {len(op.results)}"
     for result, type in zip(op.results, expected, strict=True):
