@@ -97,7 +97,7 @@ class Pipeline:
             if settings.log >= 2:
                 _say(f"{context.name}: {step.name} {len(graph.ops)} -> {len(after.ops)} ops, {seconds * 1e3:.2f} ms")
             if settings.dump.wants(step.name, context.name):
-                _dump(step.name, context.name, after)
+                write_stage(step.name, context.name, str(after))
             if step.name in context.keep:
                 context.snapshots[step.name] = after
             graph = after
@@ -126,14 +126,15 @@ def _verify(step: Pass, before: Graph, after: Graph) -> None:
         raise PassError(f"after pass {step.name!r}: {error}", before, step) from error
 
 
-def _dump(stage: str, name: str, graph: Graph) -> None:
+def write_stage(stage: str, name: str, text: str) -> None:
+    """Write down the text of a stage where the settings want dumps."""
     folder = config.active.dump_dir
     if folder is None:
-        _say(f"# {name} after {stage}\n{graph}")
+        _say(f"# {name} after {stage}\n{text}")
         return
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, f"{name}.{stage}.jw"), "w") as file:
-        file.write(str(graph) + "\n")
+        file.write(text + "\n")
 
 
 def _say(text: str) -> None:

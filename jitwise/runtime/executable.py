@@ -1,0 +1,119 @@
+"""A graph, compiled: the optimised graph, its kernels, and the native program that runs them.
+
+    graph -> passes -> fused graph -> kernels, all compiled together -> program
+
+Nothing here decides whether compiling pays; that is the caller's business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import config
+from ..errors import JitwiseError
+from ..ir.graph import Graph
+from ..kernel.nest import Kernel
+from ..passes.pipeline import PassContext
+from ..passes.pipelines import default_pipeline
+from ..record import Recorder, recorder
+from .kernels import CompiledBody, compile_bodies
+from .lower import Lowering, ProgramText
+
+STAGES = ("graph", "fused", "kernel", "program", "llvm", "asm")
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A compiled graph. `source` is the graph as given, `graph` the optimised one."""
+
+    source: Graph
+    graph: Graph
+    bodies: dict[Graph, CompiledBody]
+    text: ProgramText
+    program: Any
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The distinct kernels, in order of first use."""
+        return list({id(body.native): body.kernel for body in self.bodies.values()}.values())
+
+    def run(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """The outputs for these arrays, whose dtypes and ranks must be the graph's."""
+        return self.program.run([np.asarray(array) for array in arrays])
+
+    def as_text(self, stage: str = "fused") -> str:
+        """One of `STAGES`, as text."""
+        if stage == "graph":
+            return str(self.source)
+        if stage == "fused":
+            return str(self.graph)
+        if stage == "program":
+            return str(self.text)
+        if stage not in STAGES:
+            raise JitwiseError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
+        return "\n".join(_kernel_text(kernel, stage) for kernel in self.kernels)
+
+
+def _kernel_text(kernel: Kernel, stage: str) -> str:
+    if stage == "kernel":
+        return str(kernel)
+    if stage == "llvm":
+        from ..llvm.emit import emit_kernels
+
+        return emit_kernels([kernel]).text
+    from ..llvm.compile import assembly
+
+    return assembly(kernel)
+
+
+def compile_graph(graph: Graph, *, fastmath: bool = False, record: Recorder | None = None) -> Executable:
+    """`graph` as a program. Waits for the compiler."""
+    from . import _native
+
+    events = record or recorder
+    start = time.perf_counter()
+    context = PassContext(events, fastmath, graph.name)
+    fused = default_pipeline().run(graph, context)
+    bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
+    text = Lowering(fused, bodies).run()
+    program = _native.Program(
+        text.name,
+        text.symbols,
+        text.dims,
+        text.guards,
+        text.inputs,
+        text.slots,
+        text.instructions,
+        text.outputs,
+    )
+    executable = Executable(graph, fused, bodies, text, program)
+    _say_stages(executable)
+    detail = {
+        "seconds": time.perf_counter() - start,
+        "ops": len(graph.ops),
+        "kernels": len(executable.kernels),
+        "instructions": len(text.instructions),
+    }
+    events.event("program", graph.name, detail)
+    return executable
+
+
+def fusion_bodies(graph: Graph) -> list[Graph]:
+    """The distinct bodies of a fused graph, in order."""
+    return list(dict.fromkeys(op.attrs["body"] for op in graph.ops if op.primitive.name == "fusion"))
+
+
+def _say_stages(executable: Executable) -> None:
+    dump = config.active.dump
+    if not dump.stages:
+        return
+    from ..passes.pipeline import write_stage
+
+    for stage in ("kernel", "llvm", "asm", "program"):
+        if dump.wants(stage, executable.source.name):
+            write_stage(stage, executable.source.name, executable.as_text(stage))

@@ -1,0 +1,146 @@
+"""The kernels of a program: one for each distinct body, compiled together, kept for the next program.
+
+Bodies with equal layout keys share a kernel, whatever their sizes. Before any kernel text is made the table is asked by key;
+what is missing is built and compiled as one module.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir.graph import Graph
+from ..kernel.build import build_kernel
+from ..kernel.layout import Layout, layout_of
+from ..kernel.nest import Compute, Kernel, Load, Store
+from ..kernel.schedule import schedule
+from ..record import Recorder
+
+TABLE_SIZE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledBody:
+    """A body's layout, its kernel, and which outputs may lie on an operand that they replace."""
+
+    layout: Layout
+    kernel: Kernel
+    native: Any
+    in_place: tuple[bool, ...]
+
+
+class _Counters:
+    """What the cost tests count."""
+
+    def __init__(self) -> None:
+        self.built = 0
+
+
+counters = _Counters()
+_table: OrderedDict[Any, tuple[Kernel, Any, tuple[bool, ...]]] = OrderedDict()
+_lock = threading.Lock()
+_registered: list[bool] = []
+
+
+def compile_bodies(bodies: Iterable[Graph], recorder: Recorder, fastmath: bool = False) -> dict[Graph, CompiledBody]:
+    """The kernel of each body."""
+    layouts = {body: layout_of(body) for body in bodies}
+    keys = {body: (layout.key, fastmath) for body, layout in layouts.items()}
+    missing = {}
+    with _lock:
+        for body, key in keys.items():
+            if key in _table:
+                _table.move_to_end(key)
+            else:
+                missing.setdefault(key, body)
+    if missing:
+        made = _make([(body, layouts[body]) for body in missing.values()], recorder)
+        with _lock:
+            _table.update(zip(missing, made, strict=True))
+    found = {body: CompiledBody(layouts[body], *_table[key]) for body, key in keys.items()}
+    with _lock:
+        while len(_table) > TABLE_SIZE:
+            _table.popitem(last=False)
+    return found
+
+
+def _make(
+    bodies: list[tuple[Graph, Layout]], recorder: Recorder
+) -> list[tuple[Kernel, Any, tuple[bool, ...]]]:
+    from ..llvm import compile as llvm
+    from . import _native
+
+    if not _registered:
+        from ..llvm import mathlib
+
+        mathlib.register(_native.math_symbols())
+        _registered.append(True)
+    width = llvm.vector_bytes()
+    kernels = [schedule(build_kernel(body, layout), width) for body, layout in bodies]
+    counters.built += len(kernels)
+    with recorder.span("compile", bodies[0][0].name, {"kernels": len(kernels)}):
+        compiled = llvm.compile_kernels(kernels)
+    return [(each.kernel, native_kernel(each), _in_place(each.kernel)) for each in compiled]
+
+
+def native_kernel(compiled: Any) -> Any:
+    """The native driver of a compiled kernel, which keeps its code loaded."""
+    from . import _native
+
+    kernel: Kernel = compiled.kernel
+    return _native.Kernel(
+        compiled.identity,
+        kernel.lanes,
+        kernel.mode,
+        [(operand.dtype.itemsize, operand.role) for operand in kernel.inputs],
+        [(operand.dtype.itemsize, operand.role) for operand in kernel.outputs],
+        [dtype.itemsize for dtype in kernel.scratch],
+        [(each.word, each.dtype.name, each.phase) for each in kernel.reductions],
+        list(compiled.phases),
+        flops_of(kernel),
+        owner=compiled.owner,
+    )
+
+
+def flops_of(kernel: Kernel) -> float:
+    """Arithmetic for each point of the iteration space."""
+    return sum(
+        statement.primitive.flops
+        for phase in kernel.phases
+        for statement in phase.body
+        if isinstance(statement, Compute)
+    )
+
+
+def _in_place(kernel: Kernel) -> tuple[bool, ...]:
+    """For each output, whether no operand is read after its first element is written, other than at the same place."""
+    if kernel.mode == "column":
+        return (False,) * len(kernel.outputs)
+    first = len(kernel.inputs)
+    last_phase = len(kernel.phases) - 1
+    written = {
+        statement.target: number
+        for number, phase in enumerate(kernel.phases)
+        for statement in phase.body
+        if isinstance(statement, Store)
+    }
+    reads = [
+        number
+        for number, phase in enumerate(kernel.phases)
+        for statement in phase.body
+        if isinstance(statement, Load) and statement.source < first
+    ]
+    latest = max(reads, default=0)
+    return tuple(
+        operand.role == "vector" and written.get(first + index, -1) >= min(latest, last_phase)
+        for index, operand in enumerate(kernel.outputs)
+    )
+
+
+def clear() -> None:
+    """Forget every kernel; programs keep theirs."""
+    with _lock:
+        _table.clear()

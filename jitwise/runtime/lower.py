@@ -1,0 +1,296 @@
+"""A fused graph as a program of the native machine: slots, sizes, instructions.
+
+    %1: f64[n, m] = fusion{body=@kernel_0}(%0)       ("alloc", 1, "f64", [0, 1])
+    return %1                                  ->    ("kernel", kernel_0, [0], [1], [0, 1], 1)
+
+One walk over the ops. Fusions become kernels; every other op says itself what it is (`Primitive.execute`); an op that does not is
+called on the host. Memory is freed after the last use of its owner, and a kernel writes over an operand that dies there
+(see `memory_plan`). Outputs are memory of their own: one that is an input, or lies in another value, is copied.
+
+`Lowering` implements the protocol `ProgramEmitter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ir.dims import Dim, Size
+from ..ir.graph import Graph, Op, Value
+from ..ir.types import DTYPE_NAMES
+from ..kernel.layout import Layout
+from .blas import pointers
+from .dim_table import DimTable
+from .kernels import CompiledBody
+from .memory_plan import Lifetimes, lifetimes
+
+
+@dataclass(slots=True)
+class ProgramText:
+    """What the native `Program` is made from."""
+
+    name: str
+    symbols: list[tuple[Any, ...]]
+    dims: list[tuple[Any, ...]]
+    guards: list[tuple[str, int]]
+    inputs: list[tuple[str, int]]
+    slots: int
+    instructions: list[tuple[Any, ...]]
+    outputs: list[int]
+
+    def __str__(self) -> str:
+        lines = [f"program {self.name}: {len(self.inputs)} inputs, {self.slots} slots"]
+        lines += [f"  dim {index}: {entry}" for index, entry in enumerate([*self.symbols, *self.dims])]
+        lines += [f"  guard {relation} {dim}" for relation, dim in self.guards]
+        lines += ["  " + _instruction_text(instruction) for instruction in self.instructions]
+        return "\n".join([*lines, f"  return {self.outputs}"])
+
+    def count(self, *opcodes: str) -> int:
+        """How many instructions have one of these opcodes."""
+        return sum(instruction[0] in opcodes for instruction in self.instructions)
+
+
+def _instruction_text(instruction: tuple[Any, ...]) -> str:
+    parts = [getattr(part, "name", None) or getattr(part, "__name__", None) or str(part) for part in instruction[1:]]
+    return f"{instruction[0]} {', '.join(parts)}"
+
+
+class Lowering:
+    """Walks one fused graph; `compiled` has the kernel of each fusion's body."""
+
+    def __init__(self, graph: Graph, compiled: dict[Graph, CompiledBody]) -> None:
+        self.graph = graph
+        self.compiled = compiled
+        self.table = DimTable(graph.symbols)
+        self.instructions: list[tuple[Any, ...]] = []
+        self.slots: dict[Value, int] = {}
+        self.count = 0
+        self.lives: Lifetimes = lifetimes(graph)
+        self.outputs = set(graph.outputs)
+        self.owned: set[int] = set()  # slots with memory that has to be freed
+        self.scratch: list[int] = []  # slots to free after the current op
+        for value in graph.inputs:
+            self.define(value)
+
+    # The protocol
+
+    def dim(self, size: Size) -> int:
+        """Where a size is among the program's."""
+        return self.table.index(size)
+
+    def slot(self, value: Value) -> int:
+        """Where a value is."""
+        return self.slots[value]
+
+    def define(self, value: Value) -> int:
+        """A slot for a value that an instruction will set."""
+        self.slots[value] = self.count
+        self.count += 1
+        return self.count - 1
+
+    def allocate(self, value: Value) -> int:
+        """A slot with memory."""
+        slot = self.define(value)
+        self._allocate(slot, value)
+        return slot
+
+    def temporary(self) -> int:
+        """A slot for a view that is no value of the graph."""
+        self.count += 1
+        return self.count - 1
+
+    def instruction(self, *parts: Any) -> None:
+        """Append an instruction."""
+        if parts[0] in ("scalar", "alloc") and isinstance(parts[2], np.dtype):
+            parts = (*parts[:2], DTYPE_NAMES[parts[2]], *parts[3:])
+        if parts[0] == "reshape":
+            self.owned.add(parts[1])  # it may have to copy
+        self.instructions.append(parts)
+
+    def host(self, function: Callable, operands: Sequence[Value], results: Sequence[Value]) -> None:
+        """Call `function(*arrays)`, which gives an array, or a tuple of them for several results."""
+        places = [self.slot(operand) for operand in operands]
+        self._host(function, places, results)
+
+    def _host(self, function: Callable, places: list[int], results: Sequence[Value]) -> None:
+        outs = []
+        for result in results:
+            slot = self.define(result)
+            self.owned.add(slot)
+            outs.append((slot, DTYPE_NAMES[result.type.dtype], result.type.ndim))
+        self.instructions.append(("host", function, places, outs))
+
+    def _allocate(self, slot: int, value: Value) -> None:
+        dims = [self.table.index(size) for size in value.type.shape]
+        self.instructions.append(("alloc", slot, DTYPE_NAMES[value.type.dtype], dims))
+        self.owned.add(slot)
+
+    # The walk
+
+    def run(self) -> ProgramText:
+        """The program."""
+        graph = self.graph
+        for index, op in enumerate(graph.ops):
+            dying = self.lives.dying[index]
+            if op.primitive.name == "fusion":
+                self._fusion(op, dying)
+            else:
+                self._op(op)
+            for slot in self.scratch:
+                self.instructions.append(("free", slot))
+            self.scratch.clear()
+            for value in dying:
+                slot = self.slots[value]
+                if slot in self.owned:
+                    self.owned.discard(slot)
+                    self.instructions.append(("free", slot))
+        outputs = self._outputs()
+        return ProgramText(
+            graph.name,
+            [tuple(origin) for origin in graph.symbols.values()],
+            self.table.entries,
+            [(guard.relation, self.table.index(guard.dim)) for guard in graph.guards],
+            [(DTYPE_NAMES[value.type.dtype], value.type.ndim) for value in graph.inputs],
+            self.count,
+            self.instructions,
+            outputs,
+        )
+
+    def _outputs(self) -> list[int]:
+        """The slot of each output: fresh memory, and none twice."""
+        taken: set[int] = set()
+        slots: list[int] = []
+        inputs = {self.slots[value] for value in self.graph.inputs}
+        for value in self.graph.outputs:
+            slot = self.slots[value]
+            if slot in taken or slot in inputs or slot not in self.owned or self.lives.owner(value) is not value:
+                copy = self.temporary()
+                self._allocate(copy, value)
+                self.instructions.append(("copy", copy, slot))
+                slot = copy
+            taken.add(slot)
+            slots.append(slot)
+        return slots
+
+    def _op(self, op: Op) -> None:
+        primitive = op.primitive
+        if primitive.execute is not None and not self._needs_host(op):
+            primitive.execute(self, op)
+        else:
+            self._evaluate_on_host(op)
+
+    def _needs_host(self, op: Op) -> bool:
+        return op.primitive.category == "contract" and (
+            op.results[0].type.dtype.kind not in "fc" or op.results[0].type.dtype.itemsize == 2 or not pointers()
+        )
+
+    def _evaluate_on_host(self, op: Op) -> None:
+        """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
+        sizes = list(dict.fromkeys(_dims_in(tuple(op.attrs.values()))))
+        places = [self.slots[operand] for operand in op.operands]
+        for size in sizes:
+            slot = self.temporary()
+            self.instructions.append(("dimension", slot, self.table.index(size)))
+            places.append(slot)
+        self._host(HostCall(op, sizes), places, op.results)
+
+    # Kernels
+
+    def _fusion(self, op: Op, dying: list[Value]) -> None:
+        body: Graph = op.attrs["body"]
+        compiled = self.compiled[body]
+        layout = compiled.layout
+        inputs = [
+            self._kernel_input(operand, role, layout)
+            for operand, role in zip(op.operands, layout.inputs, strict=True)
+        ]
+        outputs = []
+        reusable = self._reusable(op, compiled, dying)
+        for result, role, in_place in zip(op.results, layout.outputs, compiled.in_place, strict=True):
+            slot = reusable.pop(result.type, [None]).pop() if in_place and result.type in reusable else None
+            if slot is None:
+                slot = self.allocate(result)
+            else:
+                self.slots[result] = slot
+            turns = role == "vector" and layout.mode == "row"
+            outputs.append(self._ordered(slot, layout) if turns else slot)
+        dims = [self.table.index(layout.space[axis]) for axis in layout.order]
+        self.instructions.append(("kernel", compiled.native, inputs, outputs, dims, len(layout.outer)))
+
+    def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[Any, list[int | None]]:
+        """Slots of operands that end here and that a result may lie in, by type."""
+        found: dict[Any, list[int | None]] = {}
+        if not any(compiled.in_place):
+            return found
+        for operand, role in zip(op.operands, compiled.layout.inputs, strict=True):
+            slot = self.slots[operand]
+            if role != "vector" or operand not in dying or slot not in self.owned:
+                continue
+            owner = self.lives.owner
+            if sum(owner(other) is operand for other in op.operands) == 1 and self._is_plain(operand):
+                found.setdefault(operand.type, []).append(slot)
+                dying.remove(operand)
+                break
+        return found
+
+    def _is_plain(self, value: Value) -> bool:
+        """Whether the program allocated `value` as a whole, so that it is dense."""
+        return value.op is not None and value.op.primitive.name == "fusion"
+
+    def _kernel_input(self, value: Value, role: str, layout: Layout) -> int:
+        slot = self.slots[value]
+        if role == "vector":
+            return self._ordered(slot, layout)
+        if role == "row" and len(value.type.shape) != len(layout.outer):
+            dropped = self.temporary()
+            sizes = [self.table.index(layout.space[axis]) for axis in layout.outer]
+            self.instructions.append(("reshape", dropped, slot, sizes))
+            self.scratch.append(dropped)
+            return dropped
+        return slot
+
+    def _ordered(self, slot: int, layout: Layout) -> int:
+        """`slot` with its axes in the order the kernel walks them."""
+        if layout.order == tuple(range(len(layout.order))):
+            return slot
+        turned = self.temporary()
+        self.instructions.append(("transpose", turned, slot, list(layout.order)))
+        return turned
+
+
+class HostCall:
+    """A primitive's NumPy meaning as a function of arrays and the sizes in its attributes."""
+
+    def __init__(self, op: Op, sizes: list[Dim]) -> None:
+        self.evaluate = op.primitive.evaluate
+        self.attrs = op.attrs
+        self.sizes = sizes
+        self.count = len(op.operands)
+        self.types = tuple([result.type for result in op.results])
+        self.multiple = op.primitive.multiple
+        self.__name__ = op.primitive.name
+
+    def __call__(self, *arrays: Any) -> Any:
+        values = dict(zip(self.sizes, map(int, arrays[self.count :]), strict=True))
+        attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
+        result = self.evaluate(*arrays[: self.count], **attrs)
+        return result if self.multiple else np.asarray(result)
+
+
+def _dims_in(attribute: Any) -> list[Dim]:
+    if isinstance(attribute, Dim):
+        return [attribute]
+    if isinstance(attribute, tuple):
+        return [size for item in attribute for size in _dims_in(item)]
+    return []
+
+
+def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
+    if isinstance(attribute, Dim):
+        return values[attribute]
+    if isinstance(attribute, tuple):
+        return tuple([_resolve(item, values) for item in attribute])
+    return attribute

@@ -1,0 +1,173 @@
+"""The native program machine in NumPy, instruction by instruction: what lowering means, slowly.
+
+Kernels are run by `evaluate_kernel`. Memory that is used after it was freed is filled with garbage,
+so that a wrong lifetime shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitwise.ir.graph import Graph
+from jitwise.ir.types import DTYPES
+from jitwise.kernel.build import build_kernel
+from jitwise.kernel.evaluate import evaluate_kernel
+from jitwise.kernel.layout import layout_of
+from jitwise.kernel.nest import Kernel
+from jitwise.kernel.verify import verify_kernel
+from jitwise.runtime.executable import fusion_bodies
+from jitwise.runtime.kernels import CompiledBody, _in_place
+from jitwise.runtime.lower import Lowering, ProgramText
+
+OPERATIONS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+
+
+class GuardFailed(Exception):
+    pass
+
+
+def lower(fused: Graph) -> ProgramText:
+    """The program of a fused graph, with kernels as records."""
+    bodies = {}
+    for body in fusion_bodies(fused):
+        layout = layout_of(body)
+        kernel = build_kernel(body, layout)
+        verify_kernel(kernel)
+        bodies[body] = CompiledBody(layout, kernel, kernel, _in_place(kernel))
+    return Lowering(fused, bodies).run()
+
+
+class Machine:
+    def __init__(self, text: ProgramText) -> None:
+        self.text = text
+
+    def run(self, arrays: list[Any]) -> list[np.ndarray]:
+        text = self.text
+        self.slots: dict[int, Any] = dict(enumerate(arrays))
+        self.dims = self._dims(arrays)
+        for relation, dim in text.guards:
+            value = self.dims[dim]
+            if not {"eq": value == 0, "ne": value != 0, "ge": value >= 0}[relation]:
+                raise GuardFailed
+        self.outputs = set(text.outputs)
+        for instruction in text.instructions:
+            getattr(self, "do_" + instruction[0])(*instruction[1:])
+        assert len(set(text.outputs)) == len(text.outputs)
+        results = [self.slots[slot] for slot in text.outputs]
+        for result in results:
+            assert not any(np.shares_memory(result, array) for array in arrays)
+        return results
+
+    def _dims(self, arrays: list[Any]) -> list[int]:
+        dims = []
+        for symbol in self.text.symbols:
+            array = arrays[symbol[1]]
+            dims.append(array.shape[symbol[2]] if symbol[0] == "size" else int(array))
+        for word, *operands in self.text.dims:
+            if word == "const":
+                dims.append(operands[0])
+            else:
+                dims.append(OPERATIONS[word](*[dims[operand] for operand in operands]))
+        return dims
+
+    def _shape(self, dims: list[int]) -> tuple[int, ...]:
+        return tuple(self.dims[dim] for dim in dims)
+
+    def do_alloc(self, slot: int, dtype: str, dims: list[int]) -> None:
+        self.slots[slot] = np.full(self._shape(dims), 77, DTYPES[dtype])
+
+    def do_free(self, slot: int) -> None:
+        array = self.slots.pop(slot)
+        assert slot not in self.outputs
+        if array.base is None and array.flags.writeable:
+            array.fill(77)
+
+    def do_kernel(
+        self, kernel: Kernel, inputs: list[int], outputs: list[int], dims: list[int], outer: int
+    ) -> None:
+        shape = self._shape(dims)
+        arrays = [
+            np.broadcast_to(self.slots[slot], self._kernel_shape(role, shape, outer))
+            for slot, role in zip(inputs, [operand.role for operand in kernel.inputs], strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            results = evaluate_kernel(kernel, arrays, shape, outer)
+        for slot, result in zip(outputs, results, strict=True):
+            assert self.slots[slot].shape == result.shape
+            self.slots[slot][...] = result
+
+    def _kernel_shape(self, role: str, shape: tuple[int, ...], outer: int) -> tuple[int, ...]:
+        return {"vector": shape, "row": shape[:outer], "scalar": ()}[role]
+
+    def do_scalar(self, slot: int, dtype: str, data: bytes) -> None:
+        self.slots[slot] = np.frombuffer(data, DTYPES[dtype])[0:1].reshape(())
+
+    def do_dimension(self, slot: int, dim: int) -> None:
+        self.slots[slot] = np.array(self.dims[dim], np.int64)
+
+    def do_transpose(self, out: int, source: int, permutation: list[int]) -> None:
+        self.slots[out] = np.transpose(self.slots[source], permutation)
+
+    def do_slice(
+        self, out: int, source: int, starts: list[int], strides: list[int], sizes: list[int]
+    ) -> None:
+        array = self.slots[source]
+        where = zip(self._shape(starts), strides, self._shape(sizes), strict=True)
+        index = []
+        for start, stride, size in where:
+            stop: int | None = start + stride * size
+            assert stop is not None
+            index.append(slice(start, None if stop < 0 else stop, stride) if size else slice(0, 0))
+        self.slots[out] = array[tuple(index)]
+
+    def do_broadcast(self, out: int, source: int, axes: list[int], sizes: list[int]) -> None:
+        array = self.slots[source]
+        shape = [1 if axis < 0 else array.shape[axis] for axis in axes]
+        self.slots[out] = np.broadcast_to(array.reshape(shape), self._shape(sizes))
+
+    def do_reshape(self, out: int, source: int, sizes: list[int]) -> None:
+        self.slots[out] = self.slots[source].reshape(self._shape(sizes))
+
+    def do_reverse(self, out: int, source: int, axes: list[int]) -> None:
+        self.slots[out] = np.flip(self.slots[source], axes)
+
+    def do_copy(self, target: int, source: int) -> None:
+        assert self.slots[target].shape == self.slots[source].shape
+        self.slots[target][...] = self.slots[source]
+
+    def do_library(
+        self, name: str, inputs: list[int], outputs: list[int], attrs: list[int], dims: list[int]
+    ) -> None:
+        arrays = [self.slots[slot] for slot in inputs]
+        out = self.slots[outputs[0]]
+        if name == "matmul":
+            out[...] = np.matmul(*arrays)
+        elif name == "iota":
+            shape = [1] * out.ndim
+            shape[attrs[0]] = -1
+            out[...] = np.arange(out.shape[attrs[0]]).reshape(shape)
+        elif name in ("cumsum", "cumprod"):
+            out[...] = getattr(np, name)(arrays[0], axis=attrs[0], dtype=out.dtype)
+        else:
+            raise NotImplementedError(name)
+
+    def do_host(self, function: Any, inputs: list[int], outputs: list[tuple[int, str, int]]) -> None:
+        result = function(*[self.slots[slot] for slot in inputs])
+        results = result if isinstance(result, tuple) else (result,)
+        for (slot, dtype, ndim), array in zip(outputs, results, strict=True):
+            assert array.dtype == DTYPES[dtype]
+            assert array.ndim == ndim
+            self.slots[slot] = np.array(array)
+
+    def do_check(self, slot: int) -> None:
+        assert self.slots[slot]
