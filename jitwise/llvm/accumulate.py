@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..ir.primitive import Primitive
 from ..kernel.nest import INDEX, INDEX_WORDS, Kernel, Reduce
+from ..ops.compare import greater, less
+from ..ops.elementwise import add, maximum, minimum, multiply
+from ..ops.floating import is_nan
+from ..ops.integer import and_, or_, xor
 from .operations import Operand, Operations
 from .text import PARTS
 
@@ -24,6 +29,15 @@ if TYPE_CHECKING:
     from .emit import PhaseEmission
 
 COUNTED = ("add", "multiply", "xor")  # what an element must not enter twice
+COMBINATIONS = {
+    "add": add,
+    "multiply": multiply,
+    "min": minimum,
+    "max": maximum,
+    "and": and_,
+    "or": or_,
+    "xor": xor,
+}
 ALIGNMENT = 64
 
 
@@ -114,17 +128,12 @@ class Accumulator:
         yet.
         """
         e, (best, where) = self.e, self.before
-        kind = value.dtype.kind
-        order = "lt" if word == "argmin" else "gt"
-        if kind == "f":
-            better = e.compare("o" + order, value, best)
-            new_nan = e.instruction("and", e.is_nan(value), e.compare("ord", best, best))
+        order = less if word == "argmin" else greater
+        better = apply(e, order, value, best)
+        if value.dtype.kind in "fc":
+            was_number = e.logical_not(apply(e, is_nan, best))
+            new_nan = e.instruction("and", apply(e, is_nan, value), was_number)
             better = e.instruction("or", better, new_nan)
-        elif kind == "b":
-            wanted = e.instruction("xor", value, best)
-            better = e.instruction("and", wanted, value if word == "argmax" else best)
-        else:
-            better = e.compare(("u" if kind == "u" else "s") + order, value, best)
         better = e.instruction("or", better, e.compare("slt", where, e.constant(0, INDEX)))
         slot, lanes = self.slot, e.lanes
         base = e.spread(Operand(f"%index{slot}", INDEX), lanes)
@@ -153,33 +162,16 @@ class Accumulator:
             )
 
 
+def apply(e: Operations, primitive: Primitive, *operands: Operand) -> Operand:
+    """A primitive without attributes, as its row lowers it."""
+    if primitive.lower is None:
+        raise ValueError(f"{primitive.name} has no lowering")
+    return primitive.lower[operands[0].dtype.kind](e, {}, *operands)
+
+
 def combine(e: Operations, word: str, before: Operand, value: Operand) -> Operand:
-    """One step of a reduction, as NumPy's ufunc of that name."""
-    kind = value.dtype.kind
-    match word:
-        case "add" if kind == "c":
-            real = e.instruction("fadd", e.real(before), e.real(value))
-            return e.complex(real, e.instruction("fadd", e.imag(before), e.imag(value)))
-        case "add" | "multiply" if kind == "b":
-            return e.instruction("or" if word == "add" else "and", before, value)
-        case "add":
-            return e.instruction("fadd" if kind == "f" else "add", before, value)
-        case "multiply" if kind == "c":
-            (a, b), (c, d) = ((e.real(z), e.imag(z)) for z in (before, value))
-            real = e.instruction("fsub", e.instruction("fmul", a, c), e.instruction("fmul", b, d))
-            return e.complex(
-                real,
-                e.instruction("fadd", e.instruction("fmul", a, d), e.instruction("fmul", b, c)),
-            )
-        case "multiply":
-            return e.instruction("fmul" if kind == "f" else "mul", before, value)
-        case "min":
-            return e.minimum(before, value)
-        case "max":
-            return e.maximum(before, value)
-        case "and" | "or" | "xor":
-            return e.instruction(word, before, value)
-    raise ValueError(f"a reduction {word} of dtype kind {kind} has no combination")
+    """One step of a reduction."""
+    return apply(e, COMBINATIONS[word], before, value)
 
 
 def _counting(scalar: str, lanes: int) -> str:
