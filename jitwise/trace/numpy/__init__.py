@@ -1,0 +1,32 @@
+"""NumPy's functions and ndarray's methods on tracers, written with primitives; importing this package registers them.
+
+One file per family. A handler has NumPy's signature after `trace`, gives exactly NumPy's result, or ends the trace.
+"""
+
+from . import (
+    arrange,
+    contract,
+    create,
+    differences,
+    elementwise,
+    index,
+    join,
+    reduce,
+    scan,
+    shape,
+    statistics,
+)
+
+__all__ = [
+    "arrange",
+    "contract",
+    "create",
+    "differences",
+    "elementwise",
+    "index",
+    "join",
+    "reduce",
+    "scan",
+    "shape",
+    "statistics",
+]

@@ -1,0 +1,176 @@
+"""Reading arguments as NumPy does: axes, dtypes, shapes, and comparisons of sizes.
+
+    axes_of(trace, -1, 3)      ->  (2,)
+    axes_of(trace, None, 3)    ->  (0, 1, 2)
+    shape_of(trace, (n, -1))   ->  (n, -1)         n a size known at run time
+
+What NumPy would refuse is refused with reason "error": the function then runs as Python, which raises. A comparison of sizes
+that is not known beforehand is decided by this call and becomes a guard.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir import dims
+from ...ir.dims import Dim, Size
+from ...ir.types import DTYPE_NAMES
+from ..size import SizeTracer, size_of
+from ..tracer import Tracer
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
+
+
+def axis_of(trace: Trace, axis: Any, ndim: int) -> int:
+    """One axis, counted from the front."""
+    if type(axis) is not int:
+        try:
+            axis = operator.index(axis)
+        except TypeError:
+            trace.refuse("error", "TypeError")
+    if not -ndim <= axis < ndim:
+        trace.refuse("error", "AxisError")
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_of(trace: Trace, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that a reduction works on, in ascending order."""
+    if axis is None:
+        return tuple(range(ndim))
+    if type(axis) is not tuple:
+        return (axis_of(trace, axis, ndim),)
+    axes = tuple(sorted([axis_of(trace, each, ndim) for each in axis]))
+    if len(set(axes)) != len(axes):
+        trace.refuse("error", "ValueError: duplicate axis")
+    return axes
+
+
+def dtype_of(trace: Trace, dtype: Any) -> np.dtype:
+    """A dtype that the tensor IR has."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        trace.refuse("error", "TypeError")
+    if found not in DTYPE_NAMES or not found.isnative:
+        trace.refuse("dtype", str(found))
+    return found
+
+
+def size_argument(trace: Trace, item: Any) -> Size:
+    """A size given by the user: an int, or what stands for one."""
+    if type(item) is int:
+        return item
+    size = size_of(item)
+    if size is None:
+        trace.refuse("error", "TypeError: an integer is required")
+    return size
+
+
+def shape_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
+    """A shape given by the user as one size or a sequence of sizes. -1 stays; a negative run-time size becomes an int."""
+    if type(shape) in (int, SizeTracer) or not isinstance(shape, (tuple, list)):
+        if isinstance(shape, np.ndarray) and type(shape) is not Tracer and shape.ndim == 1:
+            shape = shape.tolist()
+        else:
+            shape = (shape,)
+    sizes = [size_argument(trace, item) for item in shape]
+    for place, size in enumerate(sizes):
+        if isinstance(size, Dim) and not is_nonnegative(trace, size):
+            sizes[place] = trace.number(size)
+    return tuple(sizes)
+
+
+def lengths_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
+    """A shape of which every size is at least 0."""
+    sizes = shape_of(trace, shape)
+    for size in sizes:
+        if isinstance(size, int) and size < 0:
+            trace.refuse("error", "ValueError: negative dimensions are not allowed")
+    return sizes
+
+
+# Comparisons of sizes
+
+
+def is_proven_nonnegative(trace: Trace, size: Dim) -> bool:
+    """Whether `size` is a sum of products of sizes of axes, so that it cannot be negative."""
+    symbols = trace.builder.symbols
+    for monomial, coefficient in size.terms:
+        if coefficient < 0:
+            return False
+        for atom in monomial:
+            if atom.operation == "symbol":
+                if symbols[atom.text][0] != "size":
+                    return False
+            elif atom.operation != "floordiv" or type(atom.right) is not int or atom.right < 0:
+                return False
+            elif isinstance(atom.left, Dim) and not is_proven_nonnegative(trace, atom.left):
+                return False
+    return True
+
+
+def is_nonnegative(trace: Trace, size: Size) -> bool:
+    """Whether `size >= 0`."""
+    if isinstance(size, int):
+        return size >= 0
+    return is_proven_nonnegative(trace, size) or trace.at_least(size)
+
+
+def is_positive(trace: Trace, size: Size) -> bool:
+    """Whether `size >= 1`."""
+    return is_nonnegative(trace, dims.subtract(size, 1))
+
+
+def is_one(trace: Trace, size: Size) -> bool:
+    """Whether `size == 1`. The size of an axis of an input is 1 only when it is the int 1."""
+    if isinstance(size, int):
+        return size == 1
+    symbol = size.terms[0][0]
+    if (
+        len(size.terms) == 1
+        and size.terms[0][1] == 1
+        and len(symbol) == 1
+        and symbol[0].operation == "symbol"
+    ):
+        if trace.builder.symbols[symbol[0].text][0] == "size":
+            return False
+    return trace.is_zero(dims.subtract(size, 1))
+
+
+# Options
+
+
+def is_kept(keepdims: Any) -> bool:
+    """Whether `keepdims` was given and is true."""
+    return keepdims is not NO_VALUE and bool(keepdims)
+
+
+def refuse_given(trace: Trace, name: str, **options: Any) -> None:
+    """End the trace when an option that does not take part in tracing is given."""
+    for option, value in options.items():
+        if value is not None and value is not NO_VALUE:
+            trace.refuse("argument", f"{name}({option}=...)")
+
+
+def refuse_order(trace: Trace, order: Any, allowed: Sequence[str] = ("C", "K", "A")) -> None:
+    """End the trace when another memory order is asked for."""
+    if order is not None and order not in allowed:
+        trace.refuse("argument", f"order={order!r}")
+
+
+def is_traced(*items: Any) -> bool:
+    """Whether a tracer or a run-time size occurs among arguments or in the lists and tuples that they are."""
+    for item in items:
+        kind = type(item)
+        if kind is Tracer or kind is SizeTracer:
+            return True
+        if (kind is list or kind is tuple) and is_traced(*item):
+            return True
+    return False

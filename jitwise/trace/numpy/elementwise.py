@@ -1,0 +1,334 @@
+"""Functions of each element that are no ufuncs: where, clip, round, select, nan_to_num, isclose, real, imag, angle, sinc.
+
+    np.where(m, x, 0)   ->  select(m, x, constant)       the dtype is that of x: Python numbers are weak
+    np.round(x, 2)      ->  multiply by 100, round_nearest_even, divide by 100
+
+`np.where(m)` and everything else whose shape depends on values ends the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.types import DTYPE_NAMES
+from ...ops import complex_number
+from ...ops.compare import select as select_
+from ..namespace import CREATION
+from ..size import SizeTracer
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from ..ufuncs import _as_dtype, apply
+from .arguments import NO_VALUE, dtype_of, is_traced
+from .create import filled
+from .views import copied, same_memory
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+BOOL = np.dtype(np.bool_)
+_CLIP = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def common_dtype(trace: Trace, operands: Sequence[Tracer]) -> np.dtype:
+    """The dtype of a result that holds elements of all operands; Python numbers are weak."""
+    try:
+        found = np.result_type(
+            *[each.hint if each.kind == "python" else each.value.type.dtype for each in operands]
+        )
+    except TypeError:
+        trace.refuse("error", "TypeError")
+    if found not in DTYPE_NAMES:
+        trace.refuse("dtype", str(found))
+    return found
+
+
+def as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
+    """`operand` in `dtype`; a Python int must fit, as NumPy demands."""
+    return (
+        operand if operand.value.type.dtype == dtype else _as_dtype(trace, operand, dtype, np.add)
+    )
+
+
+def chosen(
+    trace: Trace, mask: Tracer, on_true: Tracer, on_false: Tracer, kind: str | None = None
+) -> Tracer:
+    """`select` with broadcasting; the last two are of one dtype."""
+    return trace.emit(select_, trace.align([mask, on_true, on_false]), kind=kind)
+
+
+def where(trace: Trace, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Tracer:
+    if y is NO_VALUE:
+        trace.refuse("function", "numpy.where(condition)")
+    mask = trace.convert(trace.lift(condition), BOOL)
+    operands = [trace.lift(x), trace.lift(y)]
+    dtype = common_dtype(trace, operands)
+    return chosen(trace, mask, *[as_dtype(trace, each, dtype) for each in operands], kind="array")
+
+
+def clip(
+    trace: Trace, a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
+    max: Any = NO_VALUE, dtype: Any = None,
+) -> Tracer:  # fmt: skip
+    if out is not None or dtype is not None:
+        trace.refuse("argument", "clip(out=... or dtype=...)")
+    if a_min is NO_VALUE and a_max is NO_VALUE:
+        a_min, a_max = min, max
+    elif a_min is NO_VALUE or a_max is NO_VALUE:
+        trace.refuse("error", "TypeError")
+    low = None if a_min is NO_VALUE else a_min
+    high = None if a_max is NO_VALUE else a_max
+    operand = trace.lift(a)
+    own = operand.value.type.dtype
+    if own.kind in "iu":  # a Python int beyond the dtype bounds nothing
+        limits = np.iinfo(own)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
+    if low is None:
+        if high is None:
+            return apply(trace, np.positive, [operand])
+        return apply(trace, np.minimum, [operand, high])
+    if high is None:
+        return apply(trace, np.maximum, [operand, low])
+    return apply(trace, _CLIP, [operand, low, high])
+
+
+def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
+    if out is not None or type(decimals) is not int:
+        trace.refuse("argument", "round(out=...) or with traced decimals")
+    operand = trace.lift(a)
+    kind = operand.value.type.dtype.kind
+    if kind in "iu" and decimals >= 0:
+        return copied(
+            trace, operand, "array" if operand.ndim or operand.kind == "array" else "scalar"
+        )
+    if kind != "f":
+        trace.refuse("argument", f"round of {operand.dtype}")
+    if decimals == 0:
+        return apply(trace, np.rint, [operand])
+    if abs(decimals) > 22:
+        trace.refuse("argument", f"round(decimals={decimals})")
+    scale = trace.constant(10.0 ** abs(decimals), operand.value.type.dtype)
+    first, second = (np.multiply, np.true_divide) if decimals > 0 else (np.true_divide, np.multiply)
+    return apply(
+        trace, second, [apply(trace, np.rint, [apply(trace, first, [operand, scale])]), scale]
+    )
+
+
+def fix(trace: Trace, x: Any, out: Any = None) -> Tracer:
+    if out is not None:
+        trace.refuse("argument", "fix(out=...)")
+    return apply(trace, np.trunc, [trace.lift(x)])
+
+
+def select(trace: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tracer:
+    if len(condlist) != len(choicelist) or not len(condlist):
+        trace.refuse("error", "ValueError")
+    masks = [trace.lift(item) for item in condlist]
+    choices = [trace.lift(item) for item in (*choicelist, default)]
+    if any(mask.value.type.dtype != BOOL for mask in masks):
+        trace.refuse("error", "TypeError: invalid entry in condlist")
+    dtype = common_dtype(trace, choices)
+    shape = trace.broadcast_shapes([each.value.type.shape for each in (*masks, *choices)])
+    result = trace.broadcast(as_dtype(trace, choices[-1], dtype), shape)
+    for mask, choice in zip(masks[::-1], choices[-2::-1], strict=True):
+        result = chosen(trace, mask, as_dtype(trace, choice, dtype), result, "array")
+    return trace.wrap(result.value, "array")
+
+
+def nan_to_num(
+    trace: Trace, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Tracer:
+    if not copy:
+        trace.refuse("argument", "nan_to_num(copy=False)")
+    operand = trace.lift(x)
+    dtype = operand.value.type.dtype
+    if dtype.kind == "c":
+        trace.refuse("argument", "nan_to_num of complex numbers")
+    if dtype.kind != "f":
+        return copied(trace, operand, "array" if operand.ndim else "scalar")
+    limits = np.finfo(dtype)
+    numbers = [
+        nan,
+        limits.max if posinf is None else posinf,
+        limits.min if neginf is None else neginf,
+    ]
+    if not all(isinstance(number, (int, float, np.floating)) for number in numbers) or is_traced(
+        *numbers
+    ):
+        trace.refuse("argument", "nan_to_num with traced replacements")
+    fillers = [trace.constant(dtype.type(number), dtype) for number in numbers]
+    result = operand
+    for test, filler in zip((-np.inf, np.inf), fillers[:0:-1], strict=True):
+        infinite = apply(trace, np.equal, [operand, trace.constant(test, dtype)])
+        result = chosen(trace, infinite, filler, result)
+    result = chosen(trace, apply(trace, np.isnan, [operand]), fillers[0], result)
+    return trace.wrap(result.value)
+
+
+def isclose(
+    trace: Trace, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False
+) -> Tracer:
+    left = trace.lift(a)
+    right = trace.lift(b)
+    if any(type(each) not in (int, float) or not np.isfinite(each) for each in (rtol, atol)):
+        trace.refuse("argument", "isclose with traced or infinite tolerances")
+    if right.kind == "python":
+        right = trace.convert(right, np.dtype(np.float64)) if right.dtype.kind == "i" else right
+    else:
+        right = trace.convert(right, np.result_type(right.dtype, 1.0))
+    distance = apply(trace, np.absolute, [apply(trace, np.subtract, [left, right])])
+    bound = apply(
+        trace, np.add, [atol, apply(trace, np.multiply, [rtol, apply(trace, np.absolute, [right])])]
+    )
+    near = apply(trace, np.less_equal, [distance, bound])
+    near = apply(trace, np.bitwise_and, [near, apply(trace, np.isfinite, [right])])
+    result = apply(trace, np.bitwise_or, [near, apply(trace, np.equal, [left, right])])
+    if equal_nan:
+        both = apply(
+            trace, np.bitwise_and, [apply(trace, np.isnan, [each]) for each in (left, right)]
+        )
+        result = apply(trace, np.bitwise_or, [result, both])
+    return result
+
+
+# Complex numbers
+
+
+def _real(operand: Tracer) -> Tracer:
+    trace = operand.trace
+    if operand.value.type.dtype.kind != "c":
+        return operand if operand.kind == "python" else same_memory(trace, operand)
+    if operand.kind == "python":
+        trace.refuse("value", "real")
+    result = trace.emit(complex_number.real, (operand,), kind=operand.kind)
+    if operand.kind == "array":
+        operand.shared = result.shared = True
+        result.fresh = operand.fresh
+    return result
+
+
+def _imag(operand: Tracer) -> Tracer:
+    trace = operand.trace
+    if operand.kind == "python":
+        trace.refuse("value", "imag")
+    if operand.value.type.dtype.kind != "c":
+        zero = filled(trace, trace.constant(0, operand.value.type.dtype), operand.value.type.shape)
+        zero.kind = operand.kind
+        zero.shared = True  # NumPy makes it read-only
+        return zero
+    result = trace.emit(complex_number.imag, (operand,), kind=operand.kind)
+    if operand.kind == "array":
+        operand.shared = result.shared = True
+        result.fresh = operand.fresh
+    return result
+
+
+_real.is_property = True  # type: ignore[attr-defined]
+_imag.is_property = True  # type: ignore[attr-defined]
+
+
+def real(trace: Trace, val: Any) -> Tracer:
+    return _real(trace.lift(val))
+
+
+def imag(trace: Trace, val: Any) -> Tracer:
+    return _imag(trace.lift(val))
+
+
+def _conjugate_method(operand: Tracer) -> Tracer:
+    if operand.value.type.dtype.kind != "c":
+        return operand
+    return operand.trace.emit(complex_number.conjugate, (operand,), kind=operand.kind)
+
+
+def angle(trace: Trace, z: Any, deg: Any = False) -> Tracer:
+    operand = trace.lift(z)
+    if operand.value.type.dtype.kind == "c":
+        parts: list[Any] = [
+            trace.emit(part, (operand,)) for part in (complex_number.imag, complex_number.real)
+        ]
+    else:
+        parts = [0, operand]
+    result = apply(trace, np.arctan2, parts)
+    if not deg:
+        return result
+    return apply(trace, np.multiply, [result, trace.constant(180 / np.pi, result.dtype)])
+
+
+def sinc(trace: Trace, x: Any) -> Tracer:
+    scaled = apply(trace, np.multiply, [np.pi, trace.lift(x)])
+    dtype = scaled.value.type.dtype
+    if dtype.kind != "f":
+        trace.refuse("argument", f"sinc of {dtype}")
+    nonzero = trace.convert(scaled, BOOL)
+    angle = chosen(trace, nonzero, scaled, trace.constant(np.finfo(dtype).eps, dtype))
+    return apply(trace, np.true_divide, [apply(trace, np.sin, [angle]), angle])
+
+
+def isposinf(trace: Trace, x: Any, out: Any = None) -> Tracer:
+    return _is_infinite(trace, x, out, np.inf)
+
+
+def isneginf(trace: Trace, x: Any, out: Any = None) -> Tracer:
+    return _is_infinite(trace, x, out, -np.inf)
+
+
+def _is_infinite(trace: Trace, x: Any, out: Any, sign: float) -> Tracer:
+    operand = trace.lift(x)
+    if out is not None or operand.value.type.dtype.kind != "f":
+        trace.refuse("argument", "isposinf or isneginf of these arguments")
+    return apply(trace, np.equal, [operand, trace.constant(sign, operand.value.type.dtype)])
+
+
+# Facts about types
+
+
+def iscomplexobj(trace: Trace, x: Any) -> bool:
+    return trace.lift(x).value.type.dtype.kind == "c"
+
+
+def isrealobj(trace: Trace, x: Any) -> bool:
+    return not iscomplexobj(trace, x)
+
+
+def _plain(item: Any) -> Any:
+    if type(item) is SizeTracer:
+        return 0
+    if type(item) is Tracer:
+        return item.hint if item.kind == "python" else item.value.type.dtype
+    return item
+
+
+def result_type(trace: Trace, *arrays_and_dtypes: Any) -> np.dtype:
+    return np.result_type(*map(_plain, arrays_and_dtypes))
+
+
+def can_cast(trace: Trace, from_: Any, to: Any, casting: Any = "safe") -> bool:
+    return np.can_cast(_plain(from_), to, casting)
+
+
+def _round_method(operand: Tracer, decimals: Any = 0, out: Any = None) -> Tracer:
+    return round(operand.trace, operand, decimals, out)
+
+
+def _clip_method(operand: Tracer, min: Any = None, max: Any = None, out: Any = None) -> Tracer:
+    return clip(operand.trace, operand, min, max, out)
+
+
+FUNCTIONS.update(
+    {
+        np.where: where, np.clip: clip, np.round: round, np.around: round, np.fix: fix, np.select: select,
+        np.nan_to_num: nan_to_num, np.isclose: isclose, np.real: real, np.imag: imag, np.angle: angle,
+        np.sinc: sinc, np.isposinf: isposinf, np.isneginf: isneginf, np.iscomplexobj: iscomplexobj,
+        np.isrealobj: isrealobj, np.result_type: result_type, np.can_cast: can_cast,
+    }
+)  # fmt: skip
+METHODS.update(
+    {
+        "real": _real, "imag": _imag, "conj": _conjugate_method, "conjugate": _conjugate_method,
+        "round": _round_method, "clip": _clip_method,
+    }
+)  # fmt: skip
+__all__ = ["CREATION", "as_dtype", "chosen", "common_dtype", "dtype_of"]

@@ -1,0 +1,214 @@
+"""`x[...]` by ints, slices, None and Ellipsis: one slice, one reverse when a step is negative, one reshape.
+
+    x[1:-1] of f64[n]     ->  slice{starts=(1,), strides=(1,), sizes=(n - 2,)}       guard n - 2 >= 0
+    x[::-2] of f64[n]     ->  slice, then reverse
+    x[:, 0] of f64[n, 3]  ->  slice{sizes=(n, 1)}, reshape{sizes=(n,)}
+
+Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and becomes a guard. Indices that are
+arrays or masks end the trace.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...ir import dims
+from ...ir.dims import Size
+from ...ops.movement import reshape, reverse, slice_
+from ..size import SizeTracer, size_of
+from ..tracer import METHODS, Tracer, concrete
+from .arguments import is_nonnegative
+from .views import copied, same_memory
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+_WHOLE = slice(None)
+
+
+def getitem(operand: Tracer, index: Any) -> Tracer:
+    """`operand[index]`."""
+    trace = operand.trace
+    if not trace.active:
+        trace.escaped()
+    if operand.kind == "python":
+        trace.refuse("error", "TypeError: a number is not subscriptable")
+    items = index if type(index) is tuple else (index,)
+    shape = operand.value.type.shape
+    keys, whole = _expanded(trace, items, len(shape))
+    starts: list[Size] = []
+    strides: list[int] = []
+    sizes: list[Size] = []
+    final: list[Size] = []
+    reversed_axes: list[int] = []
+    for key in keys:
+        if key is None:
+            final.append(1)
+            continue
+        axis = len(starts)
+        length = shape[axis]
+        if key is _WHOLE:
+            start, stride, size, backwards = 0, 1, length, False
+        elif type(key) is slice:
+            start, stride, size, backwards = bounds(trace, key, length)
+        else:
+            start, stride, size, backwards = place(trace, key, length), 1, 1, False
+        starts.append(start)
+        strides.append(stride)
+        sizes.append(size)
+        if backwards:
+            reversed_axes.append(axis)
+        if type(key) is slice:
+            final.append(size)
+    emit = trace.builder.emit
+    attrs = {"starts": tuple(starts), "strides": tuple(strides), "sizes": tuple(sizes)}
+    value = emit(slice_, (operand.value,), attrs) if starts else operand.value
+    if reversed_axes:
+        value = emit(reverse, (value,), {"dimensions": tuple(reversed_axes)})
+    value = emit(reshape, (value,), {"sizes": tuple(final)})
+    part = Tracer(trace, value, operand.kind)
+    if not final and not whole:
+        return copied(trace, part, "scalar")
+    part.fresh = operand.fresh
+    if operand.kind == "array":
+        operand.shared = True
+        return same_memory(trace, part)
+    return copied(trace, part, "array")
+
+
+def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any], bool]:
+    """One key for each axis and each None; and whether an Ellipsis was among them."""
+    used = 0
+    ellipsis: int | None = None
+    for position, item in enumerate(items):
+        kind = type(item)
+        if item is Ellipsis:
+            if ellipsis is not None:
+                trace.refuse("error", "IndexError: an index can only have a single ellipsis")
+            ellipsis = position
+        elif item is not None:
+            if kind is not int and kind is not slice and kind is not SizeTracer:
+                _refuse_key(trace, item)
+            used += 1
+    missing = ndim - used
+    if missing < 0:
+        trace.refuse("error", "IndexError: too many indices")
+    if ellipsis is None:
+        return [*items, *[_WHOLE] * missing], False
+    return [*items[:ellipsis], *[_WHOLE] * missing, *items[ellipsis + 1 :]], True
+
+
+def _refuse_key(trace: Trace, item: Any) -> None:
+    """End the trace for a key that is an array, a mask or nothing at all; an integer passes."""
+    if type(item) is Tracer:
+        if item.ndim:
+            trace.refuse("mask", "a mask" if item.dtype.kind == "b" else "an array")
+        if item.dtype.kind == "b":
+            trace.refuse("mask", "a bool")
+        if item.kind != "python":
+            trace.refuse("mask", "a traced number")
+    elif isinstance(item, bool) or size_of(item) is None:
+        import numpy as np
+
+        if isinstance(item, (bool, np.bool_)):
+            trace.refuse("mask", "a bool")
+        if isinstance(item, (list, tuple, np.ndarray)):
+            trace.refuse("mask", "an array")
+        trace.refuse("error", "IndexError")
+
+
+def _integer(trace: Trace, item: Any) -> Size:
+    """A bound or an index: an int, or a size known at run time."""
+    if type(item) is int:
+        return item
+    if type(item) is Tracer:
+        if item.kind != "python" or item.dtype.kind != "i":
+            trace.refuse("value", "an index")
+        op = item.value.op
+        if op is not None and op.primitive.name == "dimension":
+            return op.attrs["size"]
+        return concrete(item, "an index")
+    size = size_of(item)
+    if size is None:
+        trace.refuse("error", "TypeError: slice indices must be integers")
+    return size
+
+
+def place(trace: Trace, key: Any, length: Size) -> Size:
+    """The position that an index means; out of range, Python raises."""
+    index = _integer(trace, key)
+    if not is_nonnegative(trace, index):
+        index = dims.add(index, length)
+        if not is_nonnegative(trace, index):
+            trace.refuse("error", "IndexError")
+    if not is_nonnegative(trace, dims.subtract(dims.subtract(length, index), 1)):
+        trace.refuse("error", "IndexError")
+    return index
+
+
+def bounds(trace: Trace, key: slice, length: Size) -> tuple[Size, int, Size, bool]:
+    """Start, stride (positive) and size of the elements that a slice takes, and whether they are taken backwards."""
+    step = 1
+    if key.step is not None:
+        given = _integer(trace, key.step)
+        step = given if isinstance(given, int) else trace.number(given)
+        if step == 0:
+            trace.refuse("error", "ValueError: slice step cannot be zero")
+    if step > 0:
+        start, size = _forwards(trace, key, length, step)
+        return start, step, size, False
+    start, size = _backwards(trace, key, length, -step)
+    return start, -step, size, True
+
+
+def _from_front(trace: Trace, bound: Size, length: Size, lowest: int) -> tuple[Size, bool]:
+    """A bound counted from the front and not below `lowest`; and whether it may still exceed the length."""
+    if is_nonnegative(trace, bound):
+        return bound, True
+    bound = dims.add(bound, length)
+    return (bound, False) if is_nonnegative(trace, bound) else (lowest, False)
+
+
+def _forwards(trace: Trace, key: slice, length: Size, step: int) -> tuple[Size, Size]:
+    start, stop = 0, length
+    if key.stop is not None:
+        stop, unchecked = _from_front(trace, _integer(trace, key.stop), length, 0)
+        if (
+            unchecked
+            and stop is not length
+            and not is_nonnegative(trace, dims.subtract(length, stop))
+        ):
+            stop = length
+    if key.start is not None:
+        start, _ = _from_front(trace, _integer(trace, key.start), length, 0)
+    span = dims.subtract(
+        stop, start
+    )  # a start beyond the length gives a negative span: no clamp is needed
+    if not is_nonnegative(trace, span):
+        return 0, 0
+    return start, _count(span, step)
+
+
+def _backwards(trace: Trace, key: slice, length: Size, step: int) -> tuple[Size, Size]:
+    last = dims.subtract(length, 1)
+    start, stop = last, -1
+    if key.start is not None:
+        start, unchecked = _from_front(trace, _integer(trace, key.start), length, -1)
+        if unchecked and not is_nonnegative(trace, dims.subtract(last, start)):
+            start = last
+    if key.stop is not None:
+        stop, _ = _from_front(trace, _integer(trace, key.stop), length, -1)
+    span = dims.subtract(start, stop)
+    if not is_nonnegative(trace, span):
+        return 0, 0
+    size = _count(span, step)
+    if step == 1:
+        return dims.add(stop, 1), size
+    return dims.subtract(start, dims.multiply(dims.subtract(size, 1), step)), size
+
+
+def _count(span: Size, step: int) -> Size:
+    return span if step == 1 else dims.floor_divide(dims.add(span, step - 1), step)
+
+
+METHODS["__getitem__"] = getitem

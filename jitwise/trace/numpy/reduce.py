@@ -1,0 +1,266 @@
+"""Reductions: sum, prod, min, max, any, all, ptp, count_nonzero, and `ufunc.reduce`.
+
+    np.sum(x) of i32[n]              ->  convert to i64, reduce_add{axes=(0,)}
+    x.max(axis=-1, keepdims=True)    ->  reduce_max{axes=(1,)}, reshape; guard m - 1 >= 0
+
+A minimum or maximum of nothing raises, so it is refused when a reduced axis is empty in this call, and guarded otherwise. `where=`
+and `out=` end the trace. Statistics made of reductions are in `statistics`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.primitive import Primitive
+from ...ops import reduce as rows
+from ...ops.promotion import UnsupportedLoop, resolve_reduction
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from ..ufuncs import REDUCTIONS, apply
+from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive, refuse_given
+from .views import copied, reshaped
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+BOOL = np.dtype(np.bool_)
+INT = np.dtype(np.int64)
+
+
+def folded(
+    trace: Trace, primitive: Primitive, operand: Tracer, axes: tuple[int, ...], keepdims: bool
+) -> Tracer:
+    """`primitive` over `axes`: an array, or a NumPy scalar when no axis is left."""
+    shape = operand.value.type.shape
+    if not axes:
+        return copied(trace, operand, "array" if shape else "scalar")
+    result = trace.emit(primitive, (operand,), {"axes": axes})
+    return kept(trace, result, shape, axes) if keepdims else result
+
+
+def kept(trace: Trace, result: Tracer, shape: tuple, axes: tuple[int, ...]) -> Tracer:
+    """A reduced array with its axes of size 1 put back."""
+    sizes = tuple([1 if axis in axes else size for axis, size in enumerate(shape)])
+    return trace.wrap(reshaped(trace, result, sizes).value, "array")
+
+
+def require_items(trace: Trace, operand: Tracer, axes: tuple[int, ...], name: str) -> None:
+    """A reduction without identity: no reduced axis may be empty."""
+    shape = operand.value.type.shape
+    for axis in axes:
+        if not is_positive(trace, shape[axis]):
+            trace.refuse("error", f"ValueError: zero-size array to reduction operation {name}")
+
+
+def axes_given(trace: Trace, axis: Any, operand: Tracer) -> tuple[int, ...]:
+    """The axes of a ufunc reduction; rank 0 has an axis 0 there."""
+    if not operand.value.type.shape and axis in (0, -1):
+        return ()
+    return axes_of(trace, axis, operand.ndim)
+
+
+def summed(
+    trace: Trace, operand: Tracer, axes: tuple[int, ...], dtype: Any, keepdims: bool
+) -> Tracer:
+    """`add.reduce`, in NumPy's dtype for it or in `dtype`."""
+    return _accumulated(trace, np.add, rows.reduce_add, operand, axes, dtype, keepdims)
+
+
+def _accumulated(
+    trace: Trace,
+    ufunc: np.ufunc,
+    primitive: Primitive,
+    operand: Tracer,
+    axes: Any,
+    dtype: Any,
+    keepdims: bool,
+) -> Tracer:
+    if dtype is None:
+        try:
+            target = resolve_reduction(ufunc, operand.value.type.dtype)
+        except UnsupportedLoop:
+            trace.refuse("dtype", str(operand.dtype))
+    else:
+        target = dtype_of(trace, dtype)
+        if target.kind == "b" or (operand.dtype.kind == "c" and target.kind != "c"):
+            trace.refuse("argument", f"{ufunc.__name__}.reduce(dtype={target})")
+    return folded(trace, primitive, trace.convert(operand, target), axes, keepdims)
+
+
+def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
+    def handler(
+        trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE, where: Any = NO_VALUE,
+    ) -> Tracer:  # fmt: skip
+        if out is not None or where is not NO_VALUE and where is not True:
+            trace.refuse("argument", f"{name}(out=... or where=...)")
+        operand = trace.lift(a)
+        axes = axes_given(trace, axis, operand)
+        result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
+        if initial is NO_VALUE or initial is None:
+            return result
+        start = trace.lift(initial)
+        if start.ndim or (
+            start.kind != "python" and start.value.type.dtype != result.value.type.dtype
+        ):
+            trace.refuse("argument", f"{name}(initial=...)")
+        return apply(trace, ufunc, [start, result])
+
+    handler.__name__ = name
+    return handler
+
+
+sum = _sum_like(np.add, rows.reduce_add, "sum")
+prod = _sum_like(np.multiply, rows.reduce_multiply, "prod")
+
+
+def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
+    def handler(
+        trace: Trace, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE, where: Any = NO_VALUE,
+    ) -> Tracer:  # fmt: skip
+        if out is not None or where is not NO_VALUE and where is not True:
+            trace.refuse("argument", f"{name}(out=... or where=...)")
+        operand = trace.lift(a)
+        axes = axes_given(trace, axis, operand)
+        require_items(trace, operand, axes, ufunc.__name__)
+        result = folded(trace, primitive, operand, axes, is_kept(keepdims))
+        if initial is NO_VALUE or initial is None:
+            return result
+        start = trace.lift(initial)
+        if start.ndim or (
+            start.kind != "python" and start.value.type.dtype != result.value.type.dtype
+        ):
+            trace.refuse("argument", f"{name}(initial=...)")
+        return apply(trace, ufunc, [start, result])
+
+    handler.__name__ = name
+    return handler
+
+
+max = _extremum(np.maximum, rows.reduce_max, "max")
+min = _extremum(np.minimum, rows.reduce_min, "min")
+
+
+def _logical(primitive: Primitive, name: str) -> Any:
+    def handler(
+        trace: Trace,
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        *,
+        where: Any = NO_VALUE,
+    ) -> Tracer:
+        if out is not None or where is not NO_VALUE and where is not True:
+            trace.refuse("argument", f"{name}(out=... or where=...)")
+        operand = trace.lift(a)
+        axes = axes_given(trace, axis, operand)
+        return folded(trace, primitive, trace.convert(operand, BOOL), axes, is_kept(keepdims))
+
+    handler.__name__ = name
+    return handler
+
+
+any = _logical(rows.reduce_or, "any")
+all = _logical(rows.reduce_and, "all")
+
+
+def ptp(
+    trace: Trace, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE
+) -> Tracer:
+    if out is not None:
+        trace.refuse("argument", "ptp(out=...)")
+    operand = trace.lift(a)
+    return apply(
+        trace,
+        np.subtract,
+        [max(trace, operand, axis, None, keepdims), min(trace, operand, axis, None, keepdims)],
+    )
+
+
+def count_nonzero(trace: Trace, a: Any, axis: Any = None, *, keepdims: Any = False) -> Tracer:
+    operand = trace.convert(trace.lift(a), BOOL)
+    axes = axes_of(trace, axis, operand.ndim)
+    return folded(trace, rows.reduce_add, trace.convert(operand, INT), axes, bool(keepdims))
+
+
+def nansum(
+    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE, where: Any = NO_VALUE,
+) -> Tracer:  # fmt: skip
+    return sum(
+        trace, _without_nan(trace, trace.lift(a), 0), axis, dtype, out, keepdims, initial, where
+    )
+
+
+def nanprod(
+    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE, where: Any = NO_VALUE,
+) -> Tracer:  # fmt: skip
+    return prod(
+        trace, _without_nan(trace, trace.lift(a), 1), axis, dtype, out, keepdims, initial, where
+    )
+
+
+def _without_nan(trace: Trace, operand: Tracer, replacement: int) -> Tracer:
+    from ...ops.compare import select
+
+    if operand.value.type.dtype.kind not in "fc":
+        return operand
+    missing = apply(trace, np.isnan, [operand])
+    filler = trace.constant(replacement, operand.value.type.dtype)
+    return trace.emit(select, (missing, filler, operand), kind=operand.kind)
+
+
+def _reduction(function: Any, takes_dtype: bool) -> Any:
+    """`ufunc.reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial, where)`."""
+
+    def handler(
+        trace: Trace, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+        initial: Any = NO_VALUE, where: Any = NO_VALUE,
+    ) -> Tracer:  # fmt: skip
+        if out is not None and out != (None,):
+            trace.refuse("argument", "reduce(out=...)")
+        options = {} if initial is NO_VALUE else {"initial": initial}
+        if takes_dtype:
+            options["dtype"] = dtype
+        elif dtype is not None:
+            trace.refuse("argument", "reduce(dtype=...)")
+        return function(trace, array, axis, keepdims=keepdims, where=where, **options)
+
+    return handler
+
+
+def _method(function: Any) -> Any:
+    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+
+
+FUNCTIONS.update(
+    {
+        np.sum: sum, np.prod: prod, np.max: max, np.min: min, np.amax: max, np.amin: min, np.any: any, np.all: all,
+        np.ptp: ptp, np.count_nonzero: count_nonzero, np.nansum: nansum, np.nanprod: nanprod,
+    }
+)  # fmt: skip
+REDUCTIONS.update(
+    {
+        np.add: _reduction(sum, True), np.multiply: _reduction(prod, True), np.maximum: _reduction(max, False),
+        np.minimum: _reduction(min, False), np.logical_or: _reduction(any, False),
+        np.logical_and: _reduction(all, False),
+    }
+)  # fmt: skip
+METHODS.update(
+    {
+        name: _method(function)
+        for name, function in {
+            "sum": sum,
+            "prod": prod,
+            "max": max,
+            "min": min,
+            "any": any,
+            "all": all,
+        }.items()
+    }
+)
+__all__ = ["axis_of", "folded", "refuse_given", "require_items", "summed"]

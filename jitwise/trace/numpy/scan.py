@@ -1,0 +1,126 @@
+"""Running totals and positions: cumsum, cumprod, argmin, argmax, and `ufunc.accumulate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir import dims
+from ...ir.primitive import Primitive
+from ...ops import reduce as reductions
+from ...ops import scan as rows
+from ...ops.promotion import UnsupportedLoop, resolve_reduction
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from ..ufuncs import ACCUMULATIONS
+from .arguments import NO_VALUE, axis_of, dtype_of, is_kept, is_positive
+from .reduce import kept
+from .views import copied, moved, reshaped
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+
+def _accumulated(
+    trace: Trace, ufunc: np.ufunc, primitive: Primitive, operand: Tracer, axis: int, dtype: Any
+) -> Tracer:
+    if dtype is None:
+        try:
+            target = resolve_reduction(ufunc, operand.value.type.dtype)
+        except UnsupportedLoop:
+            trace.refuse("dtype", str(operand.dtype))
+    else:
+        target = dtype_of(trace, dtype)
+        if target.kind == "b" or (operand.dtype.kind == "c" and target.kind != "c"):
+            trace.refuse("argument", f"{ufunc.__name__}.accumulate(dtype={target})")
+    return moved(trace, primitive, trace.convert(operand, target), {"axis": axis})
+
+
+def _cumulative(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
+    def handler(
+        trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
+    ) -> Tracer:
+        if out is not None:
+            trace.refuse("argument", f"{name}(out=...)")
+        operand = trace.lift(a)
+        if axis is None or not operand.ndim:
+            operand = Tracer(trace, operand.value, "array")
+            operand = reshaped(trace, operand, (dims.product(operand.value.type.shape),))
+            axis = 0 if axis is None else axis
+        return _accumulated(
+            trace, ufunc, primitive, operand, axis_of(trace, axis, operand.ndim), dtype
+        )
+
+    handler.__name__ = name
+    return handler
+
+
+cumsum = _cumulative(np.add, rows.cumulative_add, "cumsum")
+cumprod = _cumulative(np.multiply, rows.cumulative_multiply, "cumprod")
+
+
+def _accumulate(ufunc: np.ufunc, primitive: Primitive) -> Any:
+    def handler(
+        trace: Trace, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+    ) -> Tracer:
+        if out is not None and out != (None,):
+            trace.refuse("argument", "accumulate(out=...)")
+        operand = trace.lift(array)
+        if not operand.ndim:
+            trace.refuse("error", "TypeError: cannot accumulate on a scalar")
+        return _accumulated(
+            trace, ufunc, primitive, operand, axis_of(trace, axis, operand.ndim), dtype
+        )
+
+    return handler
+
+
+def _position(primitive: Primitive, name: str) -> Any:
+    def handler(
+        trace: Trace, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE
+    ) -> Tracer:
+        if out is not None:
+            trace.refuse("argument", f"{name}(out=...)")
+        operand = trace.lift(a)
+        shape = operand.value.type.shape
+        if axis is None or not shape:
+            flat = copied(trace, operand)
+            operand = reshaped(trace, flat, (dims.product(shape),))
+            axes, place = tuple(range(len(shape))), 0
+        else:
+            place = axis_of(trace, axis, len(shape))
+            axes = (place,)
+        if not is_positive(trace, operand.value.type.shape[place]):
+            trace.refuse("error", f"ValueError: attempt to get {name} of an empty sequence")
+        result = trace.emit(primitive, (operand,), {"axes": (place,)})
+        return kept(trace, result, shape, axes) if is_kept(keepdims) and shape else result
+
+    handler.__name__ = name
+    return handler
+
+
+argmax = _position(reductions.argmax, "argmax")
+argmin = _position(reductions.argmin, "argmin")
+
+
+def _method(function: Any) -> Any:
+    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+
+
+FUNCTIONS.update({np.cumsum: cumsum, np.cumprod: cumprod, np.argmax: argmax, np.argmin: argmin})
+ACCUMULATIONS.update(
+    {
+        np.add: _accumulate(np.add, rows.cumulative_add),
+        np.multiply: _accumulate(np.multiply, rows.cumulative_multiply),
+        np.maximum: _accumulate(np.maximum, rows.cumulative_max),
+        np.minimum: _accumulate(np.minimum, rows.cumulative_min),
+    }
+)
+METHODS.update(
+    {
+        name: _method(function)
+        for name, function in {
+            "cumsum": cumsum, "cumprod": cumprod, "argmax": argmax, "argmin": argmin,
+        }.items()
+    }
+)  # fmt: skip

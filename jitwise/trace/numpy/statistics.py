@@ -1,0 +1,257 @@
+"""Statistics by reductions, with NumPy's own steps: mean, var, std, average, norm, softmax-like compositions need nothing more.
+
+    np.mean(x) of f32[n]   ->  reduce_add, convert to f64, divide by n, convert to f32        guard n - 1 >= 0
+    np.var(x) of f64[n]    ->  mean with kept axes, subtract, square, reduce_add, divide by n - ddof
+
+The number of items is an int64 to NumPy, so that a division of float32 happens in float64. An empty mean warns: it is left to Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir import dims
+from ...ir.dims import Size
+from ...ops import complex_number as complex_rows
+from ...ops import reduce as rows
+from ..size import SizeTracer
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from ..ufuncs import apply
+from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive
+from .reduce import axes_given, folded, summed
+from .views import copied, reshaped
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+HALF, SINGLE, DOUBLE = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+
+
+def number_of(trace: Trace, size: Size) -> Tracer:
+    """A size as the int64 scalar that NumPy divides by."""
+    if isinstance(size, int):
+        return trace.constant(size, np.dtype(np.int64))
+    operand = trace.lift(SizeTracer(trace, size))
+    return Tracer(trace, operand.value, "scalar")
+
+
+def divided(trace: Trace, operand: Tracer, count: Tracer) -> Tracer:
+    """`np.true_divide(operand, count, out=operand, casting="unsafe")`."""
+    quotient = apply(trace, np.true_divide, [operand, count])
+    return trace.convert(quotient, operand.value.type.dtype)
+
+
+def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
+    shape = operand.value.type.shape
+    return dims.product(tuple([shape[axis] for axis in axes]))
+
+
+def mean(
+    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE,
+) -> Tracer:  # fmt: skip
+    if out is not None or where is not NO_VALUE and where is not True:
+        trace.refuse("argument", "mean(out=... or where=...)")
+    operand = trace.lift(a)
+    axes = axes_of(trace, axis, operand.ndim)
+    items = _items(operand, axes)
+    if not is_positive(trace, items):
+        trace.refuse("argument", "the mean of an empty array")
+    own = operand.value.type.dtype
+    if dtype is not None:
+        dtype = dtype_of(trace, dtype)
+        if dtype.kind not in "fc":
+            trace.refuse("argument", f"mean(dtype={dtype})")
+    elif own.kind in "biu":
+        dtype = DOUBLE
+    elif own == HALF:
+        total = summed(trace, operand, axes, SINGLE, is_kept(keepdims))
+        quotient = apply(trace, np.true_divide, [total, number_of(trace, items)])
+        if quotient.kind == "array":
+            quotient = trace.convert(quotient, SINGLE)
+        return trace.convert(quotient, HALF)
+    total = summed(trace, operand, axes, dtype, is_kept(keepdims))
+    return divided(trace, total, number_of(trace, items))
+
+
+def _deviations(
+    trace: Trace, operand: Tracer, axes: tuple[int, ...], dtype: Any, items: Size
+) -> Tracer:
+    """Squares of the distances to the mean."""
+    if dtype is None and operand.value.type.dtype.kind in "biu":
+        dtype = DOUBLE
+    center = divided(trace, summed(trace, operand, axes, dtype, True), number_of(trace, items))
+    distance = apply(trace, np.subtract, [operand, center])
+    if distance.value.type.dtype.kind != "c":
+        return apply(trace, np.square, [distance])
+    parts = [trace.emit(part, (distance,)) for part in (complex_rows.real, complex_rows.imag)]
+    return apply(trace, np.add, [apply(trace, np.square, [part]) for part in parts])
+
+
+def var(
+    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+    keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Tracer:  # fmt: skip
+    if out is not None or mean is not NO_VALUE or where is not NO_VALUE and where is not True:
+        trace.refuse("argument", "var(out=..., mean=... or where=...)")
+    if correction is not NO_VALUE:
+        if type(ddof) is not int or ddof != 0:
+            trace.refuse("error", "ValueError")
+        ddof = correction
+    if isinstance(ddof, float) and ddof == int(ddof):
+        ddof = int(ddof)
+    if not isinstance(ddof, int):
+        trace.refuse("argument", f"var(ddof={ddof!r})")
+    operand = trace.lift(a)
+    axes = axes_of(trace, axis, operand.ndim)
+    items = _items(operand, axes)
+    degrees = dims.subtract(items, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
+    if not is_positive(trace, items) or not is_positive(trace, degrees):
+        trace.refuse("argument", "the variance of too few items")
+    if dtype is not None:
+        dtype = dtype_of(trace, dtype)
+        if dtype.kind != "f" or operand.value.type.dtype.kind == "c":
+            trace.refuse("argument", f"var(dtype={dtype})")
+    elif operand.value.type.dtype.kind in "biu":
+        dtype = DOUBLE
+    squares = _deviations(trace, operand, axes, dtype, items)
+    total = summed(
+        trace,
+        squares,
+        axes,
+        None if squares.dtype.kind == "f" and dtype is None else dtype,
+        is_kept(keepdims),
+    )
+    return divided(trace, total, number_of(trace, degrees))
+
+
+def std(trace: Trace, a: Any, *args: Any, **options: Any) -> Tracer:
+    variance = var(trace, a, *args, **options)
+    return trace.convert(apply(trace, np.sqrt, [variance]), variance.value.type.dtype)
+
+
+def average(
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: Any = False,
+    *,
+    keepdims: Any = NO_VALUE,
+) -> Any:
+    operand = trace.lift(a)
+    if returned:
+        trace.refuse("argument", "average(returned=True)")
+    if weights is None:
+        return mean(trace, operand, axis, None, None, keepdims)
+    weight = trace.lift(weights)
+    shape = operand.value.type.shape
+    if operand.value.type.dtype.kind in "biu":
+        common = np.result_type(operand.dtype, weight.dtype, np.float64)
+    else:
+        common = np.result_type(operand.dtype, weight.dtype)
+    if weight.ndim != operand.ndim:
+        if axis is None or type(axis) is tuple or weight.ndim != 1:
+            trace.refuse("argument", "average with weights of another shape")
+        place = axis_of(trace, axis, operand.ndim)
+        sizes = tuple(
+            [weight.value.type.shape[0] if each == place else 1 for each in range(operand.ndim)]
+        )
+        weight = Tracer(trace, reshaped(trace, weight, sizes).value, "array")
+    elif trace.broadcast_shapes([shape, weight.value.type.shape]) != shape:
+        trace.refuse("error", "TypeError: shapes of a and weights differ")
+    if weight.ndim == operand.ndim and weight.ndim != 1:
+        weight = trace.broadcast(weight, shape)
+    axes = axes_given(trace, axis, operand)
+    scale = summed(trace, weight, axes, common, is_kept(keepdims))
+    nonzero = apply(trace, np.not_equal, [scale, trace.constant(0, scale.dtype)])
+    trace.check(
+        folded(trace, rows.reduce_and, nonzero, tuple(range(nonzero.ndim)), False),
+        "weights that sum to zero",
+    )
+    product = apply(
+        trace, np.multiply, [trace.convert(operand, common), trace.convert(weight, common)]
+    )
+    return apply(
+        trace, np.true_divide, [summed(trace, product, axes, None, is_kept(keepdims)), scale]
+    )
+
+
+def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tracer:
+    operand = trace.lift(x)
+    if operand.value.type.dtype.kind not in "fc":
+        operand = trace.convert(operand, DOUBLE)
+    ndim = operand.ndim
+    keep = bool(keepdims)
+    if axis is None and (
+        ord is None or (ndim == 1 and ord == 2) or (ndim == 2 and ord in ("f", "fro"))
+    ):
+        return _euclidean(trace, operand, tuple(range(ndim)), keep, True)
+    axes = axes_of(trace, axis, ndim)
+    if len(axes) == 1:
+        if ord is None or ord == 2:
+            return _euclidean(trace, operand, axes, keep, False)
+        return _vector_norm(trace, operand, ord, axes, keep)
+    if len(axes) == 2 and (ord is None or ord in ("f", "fro")):
+        return _euclidean(trace, operand, axes, keep, False)
+    return trace.refuse("argument", f"norm(ord={ord!r}) of {len(axes)} axes")
+
+
+def _euclidean(
+    trace: Trace, operand: Tracer, axes: tuple[int, ...], keep: bool, single: bool
+) -> Tracer:
+    """The root of the sum of squares. NumPy's dot product of float16 (`single`) adds in float32."""
+    dtype = operand.value.type.dtype
+    if dtype.kind == "c":
+        parts = [trace.emit(part, (operand,)) for part in (complex_rows.real, complex_rows.imag)]
+        squares = apply(trace, np.add, [apply(trace, np.multiply, [part, part]) for part in parts])
+    else:
+        if single and dtype == HALF:
+            operand = trace.convert(operand, SINGLE)
+        squares = apply(trace, np.multiply, [operand, operand])
+    total = summed(trace, squares, axes, None, keep)
+    if single and dtype == HALF:
+        total = trace.convert(total, HALF)
+    return apply(trace, np.sqrt, [total])
+
+
+def _vector_norm(
+    trace: Trace, operand: Tracer, ord: Any, axes: tuple[int, ...], keep: bool
+) -> Tracer:
+    from . import reduce
+
+    if ord == np.inf or ord == -np.inf:
+        sizes = apply(trace, np.absolute, [operand])
+        return (reduce.max if ord > 0 else reduce.min)(trace, sizes, axes, None, keep)
+    if ord == 1:
+        return summed(trace, apply(trace, np.absolute, [operand]), axes, None, keep)
+    if ord == 0:
+        nonzero = apply(trace, np.not_equal, [operand, trace.constant(0, operand.dtype)])
+        real = np.empty(0, operand.dtype).real.dtype
+        return summed(trace, trace.convert(nonzero, real), axes, None, keep)
+    return trace.refuse("argument", f"norm(ord={ord!r})")
+
+
+def vector_norm(
+    trace: Trace, x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2
+) -> Tracer:
+    operand = trace.lift(x)
+    if axis is None and operand.ndim != 1 or type(axis) is tuple:
+        trace.refuse("argument", "vector_norm of several axes")
+    return norm(trace, operand, ord, -1 if axis is None else axis, keepdims)
+
+
+def _method(function: Any) -> Any:
+    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+
+
+FUNCTIONS.update(
+    {
+        np.mean: mean, np.var: var, np.std: std, np.average: average, np.linalg.norm: norm,
+        np.linalg.vector_norm: vector_norm,
+    }
+)  # fmt: skip
+METHODS.update({"mean": _method(mean), "var": _method(var), "std": _method(std)})
+__all__ = ["copied", "divided", "number_of"]
