@@ -31,6 +31,7 @@ from ..errors import CannotTrace, JitwiseBug
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
 from ..record import recorder
+from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
 from .captures import Guard, Path, same_items, shallow
 from .scope import FieldsProxy, Follower, is_own_file, is_users
 from .size import SizeTracer
