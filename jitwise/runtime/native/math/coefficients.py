@@ -77,11 +77,6 @@ def asin_rest(z):
     return (mpmath.asin(r) / r - 1) / z
 
 
-def asinh_rest(z):
-    r = mpmath.sqrt(z)
-    return (mpmath.asinh(r) / r - 1) / z
-
-
 def tan_rest(z):
     r = mpmath.sqrt(z)
     return (mpmath.tan(r) / r - 1) / z
@@ -101,6 +96,7 @@ FITS = [
     ("expm1_narrow", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 5),
     ("atanh_wide", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8),
     ("atanh_narrow", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 4),
+    ("atanh_middle", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 5),
     ("atanh_third", atanh_third, [mpq(2, 5), mpq(2, 7)], (0, S2_LIMIT), 8),
     ("sine_wide", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 8),
     ("sine_narrow", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 5),
@@ -108,12 +104,13 @@ FITS = [
     ("cosine_short", cosine_rest, [mpq(1, 24), mpq(-1, 720)],
      (0, (mp.pi / 4) ** 2 * mpf("1.001")), 6),
     ("tan_narrow", tan_rest, [mpq(1, 3), mpq(2, 15)], (0, (mp.pi / 4) ** 2 * mpf("1.001")), 8),
-    ("tanh_narrow", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3")), 5),
-    ("sinh_narrow", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("1.1")), 4),
+    ("tanh_wide", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3026")), 11),
+    ("sinh_wide", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("0.251")), 6),
     ("atan_wide", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 13),
     ("atan_narrow", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 6),
     ("asin_wide", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 14),
     ("asin_narrow", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 7),
+    ("cbrt_start", mpmath.cbrt, [mpq(0)], (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2)), 6),
 ]
 
 
@@ -137,10 +134,12 @@ CONSTANTS = [
     ("quarter_pi", split(mp.pi / 4, [53, 53])),
     ("ln2", split(LOG2, [53, 53])),
     ("ln2_short", split(LOG2, [42, 53, 53])),
+    ("three_quarter_pi", split(3 * mp.pi / 4, [53, 53])),
+    ("cbrt_2", split(mpmath.cbrt(2), [53])),
+    ("cbrt_half", split(mpmath.cbrt(mpq(1, 2)), [53])),
     ("ln10_inverse", split(1 / mpmath.log(10), [53, 53])),
-    ("log10_2_short", split(mpmath.log10(2), [42, 53])),
+    ("log10_2", split(mpmath.log10(2), [42, 53])),
     ("ln2_inverse", split(1 / LOG2, [53, 53])),
-    ("two_over_ln2", split(2 / LOG2, [53, 53])),
     ("two_thirds", split(mpq(2, 3), [53, 53])),
     ("inverse_pi", split(1 / mp.pi, [53])),
     ("two_over_pi", split(2 / mp.pi, [53])),

@@ -13,58 +13,118 @@ namespace JITWISE_MATH_VARIANT {
 namespace {
 
 struct Scaled {
-    double k, m;
+    Real k, m;
 };
 
 // k and m of a positive, finite, normal x; garbage (but no trap) for others.
-INLINE Scaled split_exponent(double x) {
+INLINE Scaled split_exponent(Real x) {
+#if defined(__AVX512F__)
+    constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;
+    constexpr _MM_MANTISSA_SIGN_ENUM sign = _MM_MANT_SIGN_src;
+    Real m{_mm512_getmant_pd(x.a, norm, sign), _mm512_getmant_pd(x.b, norm, sign)};
+    Real k{_mm512_getexp_pd(x.a), _mm512_getexp_pd(x.b)};
+    Mask large = m > 0x1.6a09e667f3bcdp0;
+    return {select(large, k + 1, k), select(large, m * 0.5, m)};
+#else
     constexpr uint64_t root_half = 0x3fe6a09e667f3bcdu;
     constexpr uint64_t bias = uint64_t(1024) << 52;
-    uint64_t b = bits_of(x), k = (b - root_half + bias) >> 52;
-    double exponent = from_bits(k | 0x4330000000000000u) - (0x1p52 + 1024);
+    Bits b = bits_of(x), k = (b - root_half + bias) >> 52;
+    Real exponent = from_bits(k | 0x4330000000000000u) - (0x1p52 + 1024);
     return {exponent, from_bits(b - ((k - 1024) << 52))};
+#endif
 }
 
-INLINE Scaled split_exponent_subnormal(double x) {
-    bool tiny = x < 0x1p-1022;
-    Scaled s = split_exponent(tiny ? x * 0x1p54 : x);
-    return {tiny ? s.k - 54 : s.k, s.m};
+INLINE Scaled split_exponent_subnormal(Real x) {
+#if defined(__AVX512F__)
+    return split_exponent(x);
+#else
+    Mask tiny = x < 0x1p-1022;
+    Scaled s = split_exponent(select(tiny, x * 0x1p54, x));
+    return {select(tiny, s.k - 54, s.k), s.m};
+#endif
 }
 
 // What a logarithm gives outside (0, inf).
-INLINE double logarithm_edges(double x, double result) {
-    result = x < infinity ? result : x;  // inf and nan
-    result = x == 0 ? -infinity : result;
-    return x < 0 ? not_a_number : result;
+INLINE Real logarithm_edges(Real x, Real result) {
+    result = select(x < infinity, result, x);  // inf and nan
+    result = select(x == 0, -infinity, result);
+    return select(x < 0, not_a_number, result);
 }
 
-INLINE double logarithm(double x) {
+INLINE Real logarithm(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent_subnormal(x);
-    double f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    double rest = z * polynomial(atanh_wide, z);
-    double low = fused(s, half + rest, n.k * ln2_short[1]);
-    double result = fused(n.k, ln2_short[0], -((half - low) - f));
+    Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+    Real rest = z * polynomial(atanh_wide, z);
+    Real low = fused(s, half + rest, n.k * ln2_short[1]);
+    Real result = fused(n.k, ln2_short[0], -((half - low) - f));
     return logarithm_edges(x, result);
 }
 
-INLINE double logarithm_narrow(double x) {
+// log of 2^extra (u.high + u.low), u.high positive and normal; accurate near u = 1 as well, where
+// only the distance from 1 counts.
+INLINE Real logarithm_of_pair(Pair u, Real extra) {
+    using namespace coefficients;
+    Scaled n = split_exponent(u.high);
+    Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+    Real rest = z * polynomial(atanh_wide, z);
+    // u.low / u.high to a few per cent; where u is large it does not matter.
+    Real down = power_of_two(rounder - minimum(n.k, 200));
+    Real correction = u.low * down * (1 - s) * (1 - s);
+    Real k = n.k + extra;
+    Real low = fused(s, half + rest, fused(k, ln2_short[1], correction));
+    return fused(k, ln2_short[0], f - (half - low));
+}
+
+INLINE Real logarithm_plus_one(Real x) {
+    Real inside = select(x > -1, x, 1);
+    Pair u = two_sum(1, inside);
+    Real result = select(absolute(x) < 0x1p-54, x, logarithm_of_pair(u, 0));
+    result = select(x < infinity, result, x);
+    result = select(x == -1, -infinity, result);
+    return select(x < -1, not_a_number, result);
+}
+
+// log(x) * (c[0] + c[1]) + k * (step[0] + step[1]), for base 2 and base 10.
+INLINE Real scaled_logarithm(Real x, const double (&c)[2], double step, double step_low) {
+    using namespace coefficients;
+    Scaled n = split_exponent_subnormal(x);
+    Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
+    Real rest = z * polynomial(atanh_wide, z);
+    Pair log = fast_two_sum(f, -half);
+    log = {log.high, fused(s, half + rest, log.low)};
+    Pair p = two_product(log.high, c[0]);
+    Real low = fused(log.high, c[1], fused(log.low, c[0], p.low));
+    Pair r = fast_two_sum(n.k * step, p.high);
+    return logarithm_edges(x, r.high + (r.low + fused(n.k, step_low, low)));
+}
+
+INLINE Real logarithm_base_two(Real x) {
+    return scaled_logarithm(x, coefficients::ln2_inverse, 1, 0);
+}
+
+INLINE Real logarithm_base_ten(Real x) {
+    using namespace coefficients;
+    return scaled_logarithm(x, ln10_inverse, log10_2[0], log10_2[1]);
+}
+
+INLINE Real logarithm_narrow(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent(x);  // a float32 subnormal is a normal double
-    double f = n.m - 1, s = f / (2 + f), z = s * s;
-    double result = fused(s * z, polynomial(atanh_narrow, z), fused(n.k, ln2[0], 2 * s));
+    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
+    Real result = fused(s * z, polynomial(atanh_narrow, z), fused(n.k, ln2[0], 2 * s));
     return logarithm_edges(x, result);
 }
 
 // log2 of a positive finite normal x as a double-word number, to about 2^-66.  With
 // z = s^2:  log2 m = (2 / ln 2) s (1 + z / 3 + z^2 ...), the first two terms double-word.
-INLINE Pair logarithm_base_two_pair(double x) {
+INLINE Pair logarithm_base_two_pair(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent(x);
-    double f = n.m - 1;
+    Real f = n.m - 1;
     Pair s = divide({f, 0}, fast_two_sum(2, f));
     Pair z = multiply(s, s);
-    double tail = z.high * polynomial(atanh_third, z.high);
+    Real tail = z.high * polynomial(atanh_third, z.high);
     Pair c = fast_two_sum(two_thirds[0], tail);
     Pair w = multiply(z, {c.high, c.low + two_thirds[1]});
     Pair t = fast_two_sum(2, w.high);
@@ -74,13 +134,29 @@ INLINE Pair logarithm_base_two_pair(double x) {
     return fast_two_sum(r.high, r.low + log2.low);
 }
 
-// log2 for float32 powers: about 40 bits.
-INLINE double logarithm_base_two_narrow(double x) {
+// log2 for float32 powers: about 45 bits.
+INLINE Real logarithm_base_two_finite(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent(x);
-    double f = n.m - 1, s = f / (2 + f), z = s * s;
-    double log = fused(s * z, polynomial(atanh_narrow, z), 2 * s);
+    Real f = n.m - 1, s = f * approximate_inverse(2 + f), z = s * s;
+    Real log = fused(s * z, polynomial(atanh_middle, z), 2 * s);
     return fused(log, ln2_inverse[0], n.k);
+}
+
+INLINE Real logarithm_base_two_narrow(Real x) {
+    using namespace coefficients;
+    Scaled n = split_exponent(x);
+    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
+    Real log = fused(s * z, polynomial(atanh_narrow, z), 2 * s);
+    return logarithm_edges(x, fused(log, ln2_inverse[0], n.k));
+}
+
+INLINE Real logarithm_base_ten_narrow(Real x) {
+    return logarithm_narrow(x) * coefficients::ln10_inverse[0];
+}
+
+INLINE Real logarithm_plus_one_narrow(Real x) {
+    return select(absolute(x) < 0x1p-26, x, logarithm_narrow(1 + x));
 }
 
 }  // namespace

@@ -1,90 +1,78 @@
-// Loops over a buffer: a vector loop for everyone, and a way out for the rare element.
+// Loops over a buffer: vectors for everyone, and a way out for the rare element.
 //
 // A function that cannot treat some inputs in line says which (`rare`) and what to do with one
-// (`slow`).  The buffer is scanned first; only a block of 16 that holds such an input is computed
-// aside, so that inputs survive even when the output overwrites them.
+// (`slow`, scalar).  Its lanes are then patched one by one in a register copy, so that inputs
+// survive even when the output overwrites them.
 #pragma once
 
 #include "arithmetic.h"
-
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
 
 namespace jitwise {
 namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
 
-constexpr int64_t block = 16;
-constexpr int64_t span = 512;
-
 template <typename T, typename F>
 INLINE void map(const T *x, T *out, int64_t n, F function) {
-    n &= -block;
-    INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = function(x[i]);
+    for (int64_t i = 0; i < n; i += lanes) store(out + i, function(load(x + i)));
 }
 
 template <typename T, typename F>
 INLINE void map(const T *a, const T *b, T *out, int64_t n, F function) {
-    n &= -block;
-    INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = function(a[i], b[i]);
+    for (int64_t i = 0; i < n; i += lanes) store(out + i, function(load(a + i), load(b + i)));
 }
 
-template <typename T, typename Test>
-INLINE bool any(const T *x, int64_t n, Test test) {
-    uint32_t found = 0;
-    n &= -block;
-    for (int64_t i = 0; i < n; ++i) found |= test(x[i]) ? 1u : 0u;
-    return found != 0;
+// The lanes of `m` as an array of flags.
+INLINE void flags_of(Mask m, double (&flags)[lanes]) { store(flags, select(m, 1, 0)); }
+
+template <typename T, typename Slow>
+__attribute__((noinline, cold)) void patch(Real x, Mask m, T *out, Slow slow) {
+    double flags[lanes], inputs[lanes];
+    flags_of(m, flags);
+    store(inputs, x);
+    for (int k = 0; k < lanes; ++k)
+        if (flags[k] != 0) out[k] = T(slow(inputs[k]));
 }
 
-template <typename T, typename Test>
-INLINE bool any(const T *a, const T *b, int64_t n, Test test) {
-    uint32_t found = 0;
-    n &= -block;
-    for (int64_t i = 0; i < n; ++i) found |= test(a[i], b[i]) ? 1u : 0u;
-    return found != 0;
+template <typename T, typename Slow>
+__attribute__((noinline, cold)) void patch(Real x, Real y, Mask m, T *out, Slow slow) {
+    double flags[lanes], left[lanes], right[lanes];
+    flags_of(m, flags);
+    store(left, x);
+    store(right, y);
+    for (int k = 0; k < lanes; ++k)
+        if (flags[k] != 0) out[k] = T(slow(left[k], right[k]));
 }
 
 template <typename T, typename F, typename Test, typename Slow>
 INLINE void map(const T *x, T *out, int64_t n, F function, Test rare, Slow slow) {
-    for (int64_t start = 0; start < n; start += span) {
-        int64_t length = n - start < span ? n - start : span;
-        if (!any(x + start, length, rare)) {
-            map(x + start, out + start, length, function);
-            continue;
-        }
-        for (int64_t k = start; k < start + length; k += block) {
-            T kept[block];
-            for (int64_t i = 0; i < block; ++i) kept[i] = x[k + i];
-            map(kept, out + k, block, function);
-            for (int64_t i = 0; i < block; ++i)
-                if (rare(kept[i])) out[k + i] = slow(kept[i]);
-        }
+    for (int64_t i = 0; i < n; i += lanes) {
+        Real v = load(x + i);
+        store(out + i, function(v));
+        Mask m = rare(v);
+        if (__builtin_expect(any(m), 0)) patch(v, m, out + i, slow);
     }
 }
 
 template <typename T, typename F, typename Test, typename Slow>
 INLINE void map(const T *a, const T *b, T *out, int64_t n, F function, Test rare, Slow slow) {
-    for (int64_t start = 0; start < n; start += span) {
-        int64_t length = n - start < span ? n - start : span;
-        if (!any(a + start, b + start, length, rare)) {
-            map(a + start, b + start, out + start, length, function);
-            continue;
-        }
-        for (int64_t k = start; k < start + length; k += block) {
-            T kept_a[block], kept_b[block];
-            for (int64_t i = 0; i < block; ++i) kept_a[i] = a[k + i], kept_b[i] = b[k + i];
-            map(kept_a, kept_b, out + k, block, function);
-            for (int64_t i = 0; i < block; ++i)
-                if (rare(kept_a[i], kept_b[i])) out[k + i] = slow(kept_a[i], kept_b[i]);
-        }
+    for (int64_t i = 0; i < n; i += lanes) {
+        Real v = load(a + i), w = load(b + i);
+        store(out + i, function(v, w));
+        Mask m = rare(v, w);
+        if (__builtin_expect(any(m), 0)) patch(v, w, m, out + i, slow);
     }
+}
+
+// A scalar function of the C library, for what has no vector code.
+template <typename T, typename F>
+INLINE void each(const T *x, T *out, int64_t n, F function) {
+    for (int64_t i = 0; i < n; ++i) out[i] = T(function(double(x[i])));
+}
+
+template <typename T, typename F>
+INLINE void each(const T *a, const T *b, T *out, int64_t n, F function) {
+    for (int64_t i = 0; i < n; ++i) out[i] = T(function(double(a[i]), double(b[i])));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "circular.h"
 #include "exponential.h"
 #include "hyperbolic.h"
+#include "inverse.h"
 #include "logarithm.h"
 #include "loops.h"
 #include "math_variant.h"
@@ -18,77 +19,91 @@ namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
 
+#define LAMBDA(...) [](__VA_ARGS__) __attribute__((always_inline))
 #define UNARY(NAME, T, EXPRESSION) \
     void NAME(const T *x, T *out, int64_t n) { \
-        map(x, out, n, [](T v) __attribute__((always_inline)) { return T(EXPRESSION); }); \
+        map(x, out, n, LAMBDA(Real v) { return EXPRESSION; }); \
     }
 #define BINARY(NAME, T, EXPRESSION) \
     void NAME(const T *a, const T *b, T *out, int64_t n) { \
-        map(a, b, out, n, [](T v, T w) __attribute__((always_inline)) { return T(EXPRESSION); }); \
+        map(a, b, out, n, LAMBDA(Real v, Real w) { return EXPRESSION; }); \
     }
 #define UNARY_RARE(NAME, T, EXPRESSION, RARE, SLOW) \
     void NAME(const T *x, T *out, int64_t n) { \
-        map(x, out, n, [](T v) __attribute__((always_inline)) { return T(EXPRESSION); }, \
-            [](T v) __attribute__((always_inline)) { return RARE; }, [](T v) { return T(SLOW); }); \
+        map(x, out, n, LAMBDA(Real v) { return EXPRESSION; }, \
+            LAMBDA(Real v) { return RARE; }, [](double v) { return SLOW; }); \
     }
 #define BINARY_RARE(NAME, T, EXPRESSION, RARE, SLOW) \
     void NAME(const T *a, const T *b, T *out, int64_t n) { \
-        map(a, b, out, n, [](T v, T w) __attribute__((always_inline)) { return T(EXPRESSION); }, \
-            [](T v, T w) __attribute__((always_inline)) { return RARE; }, \
-            [](T v, T w) { return T(SLOW); }); \
+        map(a, b, out, n, LAMBDA(Real v, Real w) { return EXPRESSION; }, \
+            LAMBDA(Real v, Real w) { return RARE; }, [](double v, double w) { return SLOW; }); \
+    }
+#define SCALAR(NAME, EXPRESSION) \
+    void NAME##_f32(const float *x, float *out, int64_t n) { \
+        each(x, out, n, [](double v) { return EXPRESSION; }); \
+    } \
+    void NAME##_f64(const double *x, double *out, int64_t n) { \
+        each(x, out, n, [](double v) { return EXPRESSION; }); \
+    }
+#define SCALAR_BINARY(NAME, EXPRESSION) \
+    void NAME##_f32(const float *a, const float *b, float *out, int64_t n) { \
+        each(a, b, out, n, [](double v, double w) { return EXPRESSION; }); \
+    } \
+    void NAME##_f64(const double *a, const double *b, double *out, int64_t n) { \
+        each(a, b, out, n, [](double v, double w) { return EXPRESSION; }); \
     }
 
-UNARY_RARE(sine_f64, double, sine(v), !(absolute(v) <= reduction_limit), ::sin(v))
-UNARY_RARE(cosine_f64, double, cosine(v), !(absolute(v) <= reduction_limit), ::cos(v))
-UNARY_RARE(sine_f32, float, sine_narrow_range(v), !(absolute(v) <= reduction_limit), ::sin(double(v)))
-UNARY_RARE(cosine_f32, float, cosine_narrow_range(v), !(absolute(v) <= reduction_limit), ::cos(double(v)))
-UNARY(tan_f64, double, ::tan(v))
-UNARY(tan_f32, float, ::tan(double(v)))
+UNARY_RARE(sine_f64, double, sine(v), beyond_reduction(v), ::sin(v))
+UNARY_RARE(cosine_f64, double, cosine(v), beyond_reduction(v), ::cos(v))
+UNARY_RARE(sine_f32, float, sine_narrow_range(v), beyond_reduction(v), ::sin(v))
+UNARY_RARE(cosine_f32, float, cosine_narrow_range(v), beyond_reduction(v), ::cos(v))
+UNARY_RARE(tan_f64, double, tangent(v), beyond_reduction(v), ::tan(v))
+UNARY_RARE(tan_f32, float, tangent_narrow(v), beyond_reduction(v), ::tan(v))
 
 UNARY(exponential_f64, double, exponential(v))
 UNARY(exponential_f32, float, exponential_narrow(v))
 UNARY(exp2_f64, double, exponential_base_two(v))
 UNARY(exp2_f32, float, exponential_base_two_narrow(v))
 UNARY(exponential_minus_one_f64, double, exponential_minus_one(v))
-UNARY(exponential_minus_one_f32, float, ::expm1(double(v)))
+UNARY(exponential_minus_one_f32, float, exponential_minus_one_narrow(v))
 
 UNARY(log_f64, double, logarithm(v))
 UNARY(log_f32, float, logarithm_narrow(v))
-UNARY(log2_f64, double, ::log2(v))
-UNARY(log2_f32, float, ::log2(double(v)))
-UNARY(log10_f64, double, ::log10(v))
-UNARY(log10_f32, float, ::log10(double(v)))
-UNARY(log_plus_one_f64, double, ::log1p(v))
-UNARY(log_plus_one_f32, float, ::log1p(double(v)))
+UNARY(log2_f64, double, logarithm_base_two(v))
+UNARY(log2_f32, float, logarithm_base_two_narrow(v))
+UNARY(log10_f64, double, logarithm_base_ten(v))
+UNARY(log10_f32, float, logarithm_base_ten_narrow(v))
+UNARY(log_plus_one_f64, double, logarithm_plus_one(v))
+UNARY(log_plus_one_f32, float, logarithm_plus_one_narrow(v))
 
-UNARY(sinh_f64, double, ::sinh(v))
-UNARY(sinh_f32, float, ::sinh(double(v)))
-UNARY(cosh_f64, double, ::cosh(v))
-UNARY(cosh_f32, float, ::cosh(double(v)))
-UNARY(tanh_f64, double, tanh(v))
-UNARY(tanh_f32, float, tanh_narrow(v))
+UNARY(sinh_f64, double, sine_hyperbolic(v))
+UNARY(sinh_f32, float, sine_hyperbolic_narrow(v))
+UNARY(cosh_f64, double, cosine_hyperbolic(v))
+UNARY(cosh_f32, float, cosine_hyperbolic_narrow(v))
+UNARY(tanh_f64, double, tangent_hyperbolic(v))
+UNARY(tanh_f32, float, tangent_hyperbolic_narrow(v))
 
-UNARY(asin_f64, double, ::asin(v))
-UNARY(asin_f32, float, ::asin(double(v)))
-UNARY(acos_f64, double, ::acos(v))
-UNARY(acos_f32, float, ::acos(double(v)))
-UNARY(atan_f64, double, ::atan(v))
-UNARY(atan_f32, float, ::atan(double(v)))
-UNARY(asinh_f64, double, ::asinh(v))
-UNARY(asinh_f32, float, ::asinh(double(v)))
-UNARY(acosh_f64, double, ::acosh(v))
-UNARY(acosh_f32, float, ::acosh(double(v)))
-UNARY(atanh_f64, double, ::atanh(v))
-UNARY(atanh_f32, float, ::atanh(double(v)))
-UNARY(cbrt_f64, double, ::cbrt(v))
-UNARY(cbrt_f32, float, ::cbrt(double(v)))
+UNARY(asin_f64, double, arc_sine(v))
+UNARY(asin_f32, float, arc_sine_narrow(v))
+UNARY(acos_f64, double, arc_cosine(v))
+UNARY(acos_f32, float, arc_cosine_narrow(v))
+UNARY(atan_f64, double, arc_tangent(v))
+UNARY(atan_f32, float, arc_tangent_narrow(v))
+UNARY(asinh_f64, double, inverse_sine_hyperbolic(v))
+UNARY(asinh_f32, float, inverse_sine_hyperbolic_narrow(v))
+UNARY(acosh_f64, double, inverse_cosine_hyperbolic(v))
+UNARY(acosh_f32, float, inverse_cosine_hyperbolic_narrow(v))
+UNARY(atanh_f64, double, inverse_tangent_hyperbolic(v))
+UNARY(atanh_f32, float, inverse_tangent_hyperbolic_narrow(v))
+UNARY(cbrt_f64, double, cube_root(v))
+UNARY(cbrt_f32, float, cube_root_narrow(v))
 
 BINARY_RARE(power_f64, double, power(v, w), power_is_rare(v, w), ::pow(v, w))
-BINARY_RARE(power_f32, float, power_narrow(v, w), power_is_rare(v, w), ::pow(double(v), double(w)))
-BINARY(atan2_f64, double, ::atan2(v, w))
-BINARY(atan2_f32, float, ::atan2(double(v), double(w)))
-BINARY(hypot_f64, double, ::hypot(v, w))
-BINARY(hypot_f32, float, ::hypot(double(v), double(w)))
+BINARY_RARE(power_f32, float, power_narrow(v, w), power_is_rare(v, w), ::pow(v, w))
+BINARY_RARE(atan2_f64, double, arc_tangent_of_ratio(v, w), arc_tangent_is_rare(v, w), ::atan2(v, w))
+BINARY_RARE(atan2_f32, float, arc_tangent_of_ratio_narrow(v, w), arc_tangent_is_rare(v, w), ::atan2(v, w))
+BINARY(hypot_f64, double, hypotenuse(v, w))
+BINARY(hypot_f32, float, hypotenuse_narrow(v, w))
 
 INLINE double logaddexp(double a, double b) {
     if (a == b) return a + coefficients::ln2[0];
@@ -104,10 +119,8 @@ INLINE double logaddexp2(double a, double b) {
     if (d <= 0) return b + coefficients::ln2_inverse[0] * ::log1p(::exp2(d));
     return d;
 }
-BINARY(logaddexp_f64, double, logaddexp(v, w))
-BINARY(logaddexp_f32, float, logaddexp(v, w))
-BINARY(logaddexp2_f64, double, logaddexp2(v, w))
-BINARY(logaddexp2_f32, float, logaddexp2(v, w))
+SCALAR_BINARY(logaddexp, logaddexp(v, w))
+SCALAR_BINARY(logaddexp2, logaddexp2(v, w))
 
 #define BOTH(NAME) \
     {#NAME ".f32", reinterpret_cast<const void *>(&NAME##_f32)}, \
