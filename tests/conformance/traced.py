@@ -1,6 +1,7 @@
-"""Differential tests of tracing without a compiler: trace a function once, evaluate its graph with NumPy for many arguments.
+"""Differential tests of tracing without a compiler: trace a function once, evaluate its graph with
+NumPy for many arguments.
 
-agrees(lambda x: x.mean(axis=0), [x], [longer x])      ->  the number of traces that were needed
+agrees(lambda x: x.mean(axis=0), [x], [longer x]) -> the number of traces that were needed
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _rebuilt(recipe: Any, results: list[Any]) -> Any:
 
 
 def agrees(function: Callable[..., Any], *calls: Sequence[Any], tolerance: float = 0) -> int:
-    """Compare with NumPy for each list of arguments, tracing again when no trace serves; gives the number of traces.
+    """Compare with NumPy for each list of arguments; gives the number of traces that were needed.
 
     `tolerance` is relative to the largest result, for sums, whose order NumPy does not promise.
     """

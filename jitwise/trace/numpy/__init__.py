@@ -1,6 +1,8 @@
-"""NumPy's functions and ndarray's methods on tracers, written with primitives; importing this package registers them.
+"""NumPy's functions and ndarray's methods on tracers, written with primitives; importing this
+package registers them.
 
-One file per family. A handler has NumPy's signature after `trace`, gives exactly NumPy's result, or ends the trace.
+One file per family. A handler has NumPy's signature after `trace`, gives exactly NumPy's result,
+or ends the trace.
 """
 
 from . import (
@@ -8,9 +10,12 @@ from . import (
     contract,
     create,
     differences,
+    einsum,
     elementwise,
+    grids,
     index,
     join,
+    ranges,
     reduce,
     scan,
     shape,
@@ -22,9 +27,12 @@ __all__ = [
     "contract",
     "create",
     "differences",
+    "einsum",
     "elementwise",
+    "grids",
     "index",
     "join",
+    "ranges",
     "reduce",
     "scan",
     "shape",

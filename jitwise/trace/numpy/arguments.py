@@ -4,8 +4,9 @@
     axes_of(trace, None, 3)    ->  (0, 1, 2)
     shape_of(trace, (n, -1))   ->  (n, -1)         n a size known at run time
 
-What NumPy would refuse is refused with reason "error": the function then runs as Python, which raises. A comparison of sizes
-that is not known beforehand is decided by this call and becomes a guard.
+What NumPy would refuse is refused with reason "error": the function then runs as Python, which
+raises. A comparison of sizes that is not known beforehand is decided by this call and becomes a
+guard.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def size_argument(trace: Trace, item: Any) -> Size:
 
 
 def shape_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
-    """A shape given by the user as one size or a sequence of sizes. -1 stays; a negative run-time size becomes an int."""
+    """A shape given as one size or a sequence of sizes. A negative run-time size becomes an int."""
     if type(shape) in (int, SizeTracer) or not isinstance(shape, (tuple, list)):
         if isinstance(shape, np.ndarray) and type(shape) is not Tracer and shape.ndim == 1:
             shape = shape.tolist()
@@ -166,7 +167,7 @@ def refuse_order(trace: Trace, order: Any, allowed: Sequence[str] = ("C", "K", "
 
 
 def is_traced(*items: Any) -> bool:
-    """Whether a tracer or a run-time size occurs among arguments or in the lists and tuples that they are."""
+    """Whether a tracer or run-time size occurs among arguments, or in lists and tuples of them."""
     for item in items:
         kind = type(item)
         if kind is Tracer or kind is SizeTracer:

@@ -1,10 +1,11 @@
 """Functions that move elements: roll, flip, rot90, repeat, tile, pad.
 
-    np.roll(x, 1) of f64[n]          ->  concatenate(x[n - 1:], x[:n - 1])            guard n - 1 >= 0
+    np.roll(x, 1) of f64[n]          ->  concatenate(x[n - 1:], x[:n - 1]), guard n - 1 >= 0
     np.repeat(x, 3) of f64[n]        ->  reshape to [n, 1], broadcast to [n, 3], reshape to [3*n]
     np.pad(x, 1, mode="reflect")     ->  concatenate(reversed x[1:2], x, reversed x[n - 2:n - 1])
 
-Amounts may be sizes known at run time; arrays of amounts, and pad modes that compute (linear_ramp, mean...), end the trace.
+Amounts may be sizes known at run time; arrays of amounts, and pad modes that compute (linear_ramp,
+mean...), end the trace.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Size
 from ...ops.movement import broadcast_in_dim, reverse
-from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
     axes_of,
@@ -69,7 +69,7 @@ def roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Tracer:
 
 
 def _rolled(trace: Trace, operand: Tracer, axis: int, shift: Size) -> Tracer:
-    """Elements moved `shift` places on along one axis; what leaves at the end enters at the front."""
+    """Elements moved `shift` places on along an axis; what leaves at the end enters in front."""
     length = operand.value.type.shape[axis]
     if isinstance(shift, int) and shift == 0 or length == 1 or not is_positive(trace, length):
         return copied(trace, operand)
@@ -311,11 +311,16 @@ _SIDES: dict[str, Any] = {
 }
 FUNCTIONS.update(
     {
-        np.roll: roll, np.flip: flip, np.fliplr: fliplr, np.flipud: flipud, np.rot90: rot90, np.repeat: repeat,
-        np.tile: tile, np.pad: pad,
+        np.roll: roll,
+        np.flip: flip,
+        np.fliplr: fliplr,
+        np.flipud: flipud,
+        np.rot90: rot90,
+        np.repeat: repeat,
+        np.tile: tile,
+        np.pad: pad,
     }
-)  # fmt: skip
+)
 METHODS["repeat"] = lambda operand, repeats, axis=None: repeat(
     operand.trace, operand, repeats, axis
 )
-__all__ = ["SizeTracer", "pad", "roll"]

@@ -1,9 +1,10 @@
 """Functions made of neighbouring elements: diff, ediff1d, gradient, trapezoid; and polyval.
 
-    np.diff(x) of f64[n]       ->  x[1:] - x[:-1]                                         guard n - 1 >= 0
-    np.gradient(x) of f64[n]   ->  concatenate(one-sided, central, one-sided differences)  guard n - 2 >= 0
+    np.diff(x) of f64[n]       ->  x[1:] - x[:-1], guard n - 1 >= 0
+    np.gradient(x) of f64[n]   ->  one-sided, central, one-sided differences, guard n - 2 >= 0
 
-A gradient over coordinates asks whether they are evenly spaced, which is a value: that ends the trace.
+A gradient over coordinates asks whether they are evenly spaced, which is a value: that ends the
+trace.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, is_nonnegative, is_traced
 from .create import filled
-from .elementwise import common_dtype
 from .index import getitem
 from .join import concatenate, joined
 from .reduce import sum as sum_
@@ -153,7 +153,7 @@ def polyval(trace: Trace, p: Any, x: Any) -> Tracer:
     coefficients = p if isinstance(p, (list, tuple)) and not is_traced(p) else trace.lift(p)
     if type(coefficients) is not Tracer:
         array = np.asarray(coefficients)
-        coefficients = [number for number in array] if array.ndim == 1 else trace.lift(p)
+        coefficients = list(array) if array.ndim == 1 else trace.lift(p)
     elif coefficients.ndim != 1:
         trace.refuse("argument", "polyval of a matrix of coefficients")
     else:
@@ -168,7 +168,10 @@ def polyval(trace: Trace, p: Any, x: Any) -> Tracer:
 
 FUNCTIONS.update(
     {
-        np.diff: diff, np.ediff1d: ediff1d, np.gradient: gradient, np.trapezoid: trapezoid, np.polyval: polyval,
+        np.diff: diff,
+        np.ediff1d: ediff1d,
+        np.gradient: gradient,
+        np.trapezoid: trapezoid,
+        np.polyval: polyval,
     }
-)  # fmt: skip
-__all__ = ["common_dtype"]
+)

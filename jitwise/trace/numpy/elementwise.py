@@ -1,6 +1,7 @@
-"""Functions of each element that are no ufuncs: where, clip, round, select, nan_to_num, isclose, real, imag, angle, sinc.
+"""Functions of each element that are no ufuncs: where, clip, round, select, nan_to_num, isclose,
+real, imag, angle, sinc.
 
-    np.where(m, x, 0)   ->  select(m, x, constant)       the dtype is that of x: Python numbers are weak
+    np.where(m, x, 0)   ->  select(m, x, constant), in the dtype of x
     np.round(x, 2)      ->  multiply by 100, round_nearest_even, divide by 100
 
 `np.where(m)` and everything else whose shape depends on values ends the trace.
@@ -16,11 +17,10 @@ import numpy as np
 from ...ir.types import DTYPE_NAMES
 from ...ops import complex_number
 from ...ops.compare import select as select_
-from ..namespace import CREATION
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import _as_dtype, apply
-from .arguments import NO_VALUE, dtype_of, is_traced
+from .arguments import NO_VALUE, is_traced
 from .create import filled
 from .views import copied, same_memory
 
@@ -68,9 +68,16 @@ def where(trace: Trace, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /)
 
 
 def clip(
-    trace: Trace, a: Any, a_min: Any = NO_VALUE, a_max: Any = NO_VALUE, out: Any = None, *, min: Any = NO_VALUE,
-    max: Any = NO_VALUE, dtype: Any = None,
-) -> Tracer:  # fmt: skip
+    trace: Trace,
+    a: Any,
+    a_min: Any = NO_VALUE,
+    a_max: Any = NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = NO_VALUE,
+    max: Any = NO_VALUE,
+    dtype: Any = None,
+) -> Tracer:
     if out is not None or dtype is not None:
         trace.refuse("argument", "clip(out=... or dtype=...)")
     if a_min is NO_VALUE and a_max is NO_VALUE:
@@ -319,16 +326,33 @@ def _clip_method(operand: Tracer, min: Any = None, max: Any = None, out: Any = N
 
 FUNCTIONS.update(
     {
-        np.where: where, np.clip: clip, np.round: round, np.around: round, np.fix: fix, np.select: select,
-        np.nan_to_num: nan_to_num, np.isclose: isclose, np.real: real, np.imag: imag, np.angle: angle,
-        np.sinc: sinc, np.isposinf: isposinf, np.isneginf: isneginf, np.iscomplexobj: iscomplexobj,
-        np.isrealobj: isrealobj, np.result_type: result_type, np.can_cast: can_cast,
+        np.where: where,
+        np.clip: clip,
+        np.round: round,
+        np.around: round,
+        np.fix: fix,
+        np.select: select,
+        np.nan_to_num: nan_to_num,
+        np.isclose: isclose,
+        np.real: real,
+        np.imag: imag,
+        np.angle: angle,
+        np.sinc: sinc,
+        np.isposinf: isposinf,
+        np.isneginf: isneginf,
+        np.iscomplexobj: iscomplexobj,
+        np.isrealobj: isrealobj,
+        np.result_type: result_type,
+        np.can_cast: can_cast,
     }
-)  # fmt: skip
+)
 METHODS.update(
     {
-        "real": _real, "imag": _imag, "conj": _conjugate_method, "conjugate": _conjugate_method,
-        "round": _round_method, "clip": _clip_method,
+        "real": _real,
+        "imag": _imag,
+        "conj": _conjugate_method,
+        "conjugate": _conjugate_method,
+        "round": _round_method,
+        "clip": _clip_method,
     }
-)  # fmt: skip
-__all__ = ["CREATION", "as_dtype", "chosen", "common_dtype", "dtype_of"]
+)

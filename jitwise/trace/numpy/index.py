@@ -1,11 +1,12 @@
-"""`x[...]` by ints, slices, None and Ellipsis: one slice, one reverse when a step is negative, one reshape.
+"""`x[...]` by ints, slices, None and Ellipsis: one slice, one reverse when a step is negative, one
+reshape.
 
-    x[1:-1] of f64[n]     ->  slice{starts=(1,), strides=(1,), sizes=(n - 2,)}       guard n - 2 >= 0
+    x[1:-1] of f64[n]     ->  slice{starts=(1,), strides=(1,), sizes=(n - 2,)}, guard n - 2 >= 0
     x[::-2] of f64[n]     ->  slice, then reverse
     x[:, 0] of f64[n, 3]  ->  slice{sizes=(n, 1)}, reshape{sizes=(n,)}
 
-Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and becomes a guard. Indices that are
-arrays or masks end the trace.
+Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and
+becomes a guard. Indices that are arrays or masks end the trace.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def place(trace: Trace, key: Any, length: Size) -> Size:
 
 
 def bounds(trace: Trace, key: slice, length: Size) -> tuple[Size, int, Size, bool]:
-    """Start, stride (positive) and size of the elements that a slice takes, and whether they are taken backwards."""
+    """Start, positive stride and size of what a slice takes, and whether it goes backwards."""
     step = 1
     if key.step is not None:
         given = _integer(trace, key.step)
@@ -162,7 +163,7 @@ def bounds(trace: Trace, key: slice, length: Size) -> tuple[Size, int, Size, boo
 
 
 def _from_front(trace: Trace, bound: Size, length: Size, lowest: int) -> tuple[Size, bool]:
-    """A bound counted from the front and not below `lowest`; and whether it may still exceed the length."""
+    """A bound from the front, not below `lowest`; and whether it may still exceed the length."""
     if is_nonnegative(trace, bound):
         return bound, True
     bound = dims.add(bound, length)

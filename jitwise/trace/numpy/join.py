@@ -1,8 +1,9 @@
-"""Putting arrays together and taking them apart: concatenate, stack and their relatives, `np.array` of lists, split.
+"""Putting arrays together and taking them apart: concatenate, stack and their relatives,
+`np.array` of lists, split.
 
-np.stack([a, b]) of f64[n]         ->  reshape each to f64[1, n], concatenate
-np.array([[a, 1], [b, c]])         ->  four reshapes to f64[1], one concatenate, reshape to f64[2, 2]
-np.split(x, 2) of f64[n]           ->  two slices, guard n % 2 == 0
+np.stack([a, b]) of f64[n] -> reshape each to f64[1, n], concatenate np.array([[a, 1], [b, c]]) ->
+four reshapes to f64[1], one concatenate, reshape to f64[2, 2] np.split(x, 2) of f64[n] -> two
+slices, guard n % 2 == 0
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..ufuncs import _as_dtype
 from .arguments import axis_of, dtype_of, is_nonnegative, is_positive, size_argument
 from .index import getitem
 from .shape import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
-from .views import moved, reshaped
+from .views import reshaped
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -155,7 +156,7 @@ def append(trace: Trace, arr: Any, values: Any, axis: Any = None) -> Tracer:
 
 
 def block(trace: Trace, arrays: Any) -> Tracer:
-    """Nested lists of blocks: the innermost lists are joined along the last axis, and so on outwards."""
+    """Nested lists of blocks: the innermost are joined along the last axis, and so on outwards."""
     depth, nest = 0, arrays
     while type(nest) is list:
         depth, nest = depth + 1, nest[0] if nest else None
@@ -188,7 +189,7 @@ def block(trace: Trace, arrays: Any) -> Tracer:
 
 
 def _leaves(items: Any) -> tuple[list[Any], tuple[int, ...]] | None:
-    """The leaves of regularly nested lists and their outer shape, or None when the nest is irregular."""
+    """The leaves of regularly nested lists and their outer shape, or None."""
     shape: list[int] = []
     level: list[Any] = [items]
     while level and all(type(item) in (list, tuple) for item in level):
@@ -311,10 +312,19 @@ def unstack(trace: Trace, x: Any, /, *, axis: Any = 0) -> tuple[Tracer, ...]:
 
 FUNCTIONS.update(
     {
-        np.concatenate: concatenate, np.stack: stack, np.hstack: hstack, np.vstack: vstack, np.dstack: dstack,
-        np.column_stack: column_stack, np.append: append, np.block: block, np.split: split,
-        np.array_split: array_split, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit,
+        np.concatenate: concatenate,
+        np.stack: stack,
+        np.hstack: hstack,
+        np.vstack: vstack,
+        np.dstack: dstack,
+        np.column_stack: column_stack,
+        np.append: append,
+        np.block: block,
+        np.split: split,
+        np.array_split: array_split,
+        np.hsplit: hsplit,
+        np.vsplit: vsplit,
+        np.dsplit: dsplit,
         np.unstack: unstack,
     }
-)  # fmt: skip
-__all__ = ["concatenate", "joined", "moved", "stack", "stack_nested", "stacked"]
+)

@@ -3,8 +3,9 @@
     np.sum(x) of i32[n]              ->  convert to i64, reduce_add{axes=(0,)}
     x.max(axis=-1, keepdims=True)    ->  reduce_max{axes=(1,)}, reshape; guard m - 1 >= 0
 
-A minimum or maximum of nothing raises, so it is refused when a reduced axis is empty in this call, and guarded otherwise. `where=`
-and `out=` end the trace. Statistics made of reductions are in `statistics`.
+A minimum or maximum of nothing raises, so it is refused when a reduced axis is empty in this call,
+and guarded otherwise. `where=` and `out=` end the trace. Statistics made of reductions are in
+`statistics`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ...ops import reduce as rows
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
-from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive, refuse_given
+from .arguments import NO_VALUE, axes_of, dtype_of, is_kept, is_positive
 from .views import copied, reshaped
 
 if TYPE_CHECKING:
@@ -90,9 +91,15 @@ def _accumulated(
 
 def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     def handler(
-        trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Tracer:  # fmt: skip
+        trace: Trace,
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Tracer:
         if out is not None or where is not NO_VALUE and where is not True:
             trace.refuse("argument", f"{name}(out=... or where=...)")
         operand = trace.lift(a)
@@ -117,9 +124,14 @@ prod = _sum_like(np.multiply, rows.reduce_multiply, "prod")
 
 def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     def handler(
-        trace: Trace, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Tracer:  # fmt: skip
+        trace: Trace,
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Tracer:
         if out is not None or where is not NO_VALUE and where is not True:
             trace.refuse("argument", f"{name}(out=... or where=...)")
         operand = trace.lift(a)
@@ -187,18 +199,30 @@ def count_nonzero(trace: Trace, a: Any, axis: Any = None, *, keepdims: Any = Fal
 
 
 def nansum(
-    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE, where: Any = NO_VALUE,
-) -> Tracer:  # fmt: skip
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Tracer:
     return sum(
         trace, _without_nan(trace, trace.lift(a), 0), axis, dtype, out, keepdims, initial, where
     )
 
 
 def nanprod(
-    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE,
-    initial: Any = NO_VALUE, where: Any = NO_VALUE,
-) -> Tracer:  # fmt: skip
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> Tracer:
     return prod(
         trace, _without_nan(trace, trace.lift(a), 1), axis, dtype, out, keepdims, initial, where
     )
@@ -218,9 +242,15 @@ def _reduction(function: Any, takes_dtype: bool) -> Any:
     """`ufunc.reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial, where)`."""
 
     def handler(
-        trace: Trace, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
-        initial: Any = NO_VALUE, where: Any = NO_VALUE,
-    ) -> Tracer:  # fmt: skip
+        trace: Trace,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = NO_VALUE,
+        where: Any = NO_VALUE,
+    ) -> Tracer:
         if out is not None and out != (None,):
             trace.refuse("argument", "reduce(out=...)")
         options = {} if initial is NO_VALUE else {"initial": initial}
@@ -239,17 +269,30 @@ def _method(function: Any) -> Any:
 
 FUNCTIONS.update(
     {
-        np.sum: sum, np.prod: prod, np.max: max, np.min: min, np.amax: max, np.amin: min, np.any: any, np.all: all,
-        np.ptp: ptp, np.count_nonzero: count_nonzero, np.nansum: nansum, np.nanprod: nanprod,
+        np.sum: sum,
+        np.prod: prod,
+        np.max: max,
+        np.min: min,
+        np.amax: max,
+        np.amin: min,
+        np.any: any,
+        np.all: all,
+        np.ptp: ptp,
+        np.count_nonzero: count_nonzero,
+        np.nansum: nansum,
+        np.nanprod: nanprod,
     }
-)  # fmt: skip
+)
 REDUCTIONS.update(
     {
-        np.add: _reduction(sum, True), np.multiply: _reduction(prod, True), np.maximum: _reduction(max, False),
-        np.minimum: _reduction(min, False), np.logical_or: _reduction(any, False),
+        np.add: _reduction(sum, True),
+        np.multiply: _reduction(prod, True),
+        np.maximum: _reduction(max, False),
+        np.minimum: _reduction(min, False),
+        np.logical_or: _reduction(any, False),
         np.logical_and: _reduction(all, False),
     }
-)  # fmt: skip
+)
 METHODS.update(
     {
         name: _method(function)
@@ -263,4 +306,3 @@ METHODS.update(
         }.items()
     }
 )
-__all__ = ["axis_of", "folded", "refuse_given", "require_items", "summed"]

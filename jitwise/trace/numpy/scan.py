@@ -120,7 +120,10 @@ METHODS.update(
     {
         name: _method(function)
         for name, function in {
-            "cumsum": cumsum, "cumprod": cumprod, "argmax": argmax, "argmin": argmin,
+            "cumsum": cumsum,
+            "cumprod": cumprod,
+            "argmax": argmax,
+            "argmin": argmin,
         }.items()
     }
-)  # fmt: skip
+)

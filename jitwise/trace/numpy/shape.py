@@ -3,8 +3,8 @@
     x.reshape(-1, 4) of f64[n]    ->   reshape{sizes=(n // 4, 4)}, guard n % 4 == 0
     x.T of f64[n, m]              ->   transpose{permutation=(1, 0)}
 
-`order="F"` of `reshape` and `ravel` is a transpose, a reshape and a transpose. Orders that ask for the layout in memory
-("A", "K") end the trace where they could matter.
+`order="F"` of `reshape` and `ravel` is a transpose, a reshape and a transpose. Orders that ask for
+the layout in memory ("A", "K") end the trace where they could matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from ...ir import dims
 from ...ir.dims import Dim, Size
 from ...ops.movement import transpose as transpose_
 from ..namespace import CREATION
-from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
     NO_VALUE,
@@ -173,7 +172,7 @@ def rollaxis(trace: Trace, a: Any, axis: Any, start: Any = 0) -> Tracer:
 
 def expand_dims(trace: Trace, a: Any, axis: Any) -> Tracer:
     operand = trace.lift(a)
-    places = [axis for axis in axis] if isinstance(axis, (tuple, list)) else [axis]
+    places = list(axis) if isinstance(axis, (tuple, list)) else [axis]
     ndim = operand.ndim + len(places)
     new = {axis_of(trace, place, ndim) for place in places}
     if len(new) != len(places):
@@ -318,22 +317,39 @@ _mt.is_property = True  # type: ignore[attr-defined]
 
 FUNCTIONS.update(
     {
-        np.reshape: reshape, np.ravel: ravel, np.transpose: transpose, np.swapaxes: swapaxes,
-        np.moveaxis: moveaxis, np.rollaxis: rollaxis, np.expand_dims: expand_dims, np.squeeze: squeeze,
-        np.broadcast_to: broadcast_to, np.broadcast_arrays: broadcast_arrays,
-        np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.atleast_3d: atleast_3d,
-        np.shape: shape, np.ndim: ndim, np.size: size, np.matrix_transpose: matrix_transpose,
-        np.linalg.matrix_transpose: matrix_transpose, np.astype: astype,
+        np.reshape: reshape,
+        np.ravel: ravel,
+        np.transpose: transpose,
+        np.swapaxes: swapaxes,
+        np.moveaxis: moveaxis,
+        np.rollaxis: rollaxis,
+        np.expand_dims: expand_dims,
+        np.squeeze: squeeze,
+        np.broadcast_to: broadcast_to,
+        np.broadcast_arrays: broadcast_arrays,
+        np.atleast_1d: atleast_1d,
+        np.atleast_2d: atleast_2d,
+        np.atleast_3d: atleast_3d,
+        np.shape: shape,
+        np.ndim: ndim,
+        np.size: size,
+        np.matrix_transpose: matrix_transpose,
+        np.linalg.matrix_transpose: matrix_transpose,
+        np.astype: astype,
     }
-)  # fmt: skip
+)
 CREATION.update({np.broadcast_to: broadcast_to, np.broadcast_shapes: broadcast_shapes})
 METHODS.update(
     {
-        "reshape": _reshape_method, "flatten": _flatten, "transpose": _transpose_method, "T": _t, "mT": _mt,
+        "reshape": _reshape_method,
+        "flatten": _flatten,
+        "transpose": _transpose_method,
+        "T": _t,
+        "mT": _mt,
         "ravel": lambda operand, order="C": ravel(operand.trace, operand, order),
         "swapaxes": lambda operand, axis1, axis2: swapaxes(operand.trace, operand, axis1, axis2),
         "squeeze": lambda operand, axis=None: squeeze(operand.trace, operand, axis),
-        "copy": _copy_method, "astype": _astype_method,
+        "copy": _copy_method,
+        "astype": _astype_method,
     }
-)  # fmt: skip
-__all__ = ["SizeTracer", "ravel", "reshape", "resolve_shape", "transposed"]
+)

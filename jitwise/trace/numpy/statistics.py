@@ -1,9 +1,11 @@
-"""Statistics by reductions, with NumPy's own steps: mean, var, std, average, norm, softmax-like compositions need nothing more.
+"""Statistics by reductions, with NumPy's own steps: mean, var, std, average, norm, softmax-like
+compositions need nothing more.
 
-    np.mean(x) of f32[n]   ->  reduce_add, convert to f64, divide by n, convert to f32        guard n - 1 >= 0
+    np.mean(x) of f32[n]   ->  reduce_add, convert to f64, divide by n, convert to f32; guard n >= 1
     np.var(x) of f64[n]    ->  mean with kept axes, subtract, square, reduce_add, divide by n - ddof
 
-The number of items is an int64 to NumPy, so that a division of float32 happens in float64. An empty mean warns: it is left to Python.
+The number of items is an int64 to NumPy, so that a division of float32 happens in float64. An
+empty mean warns: it is left to Python.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive
 from .reduce import axes_given, folded, summed
-from .views import copied, reshaped
+from .views import reshaped
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -49,9 +51,15 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
 
 
 def mean(
-    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *,
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    *,
     where: Any = NO_VALUE,
-) -> Tracer:  # fmt: skip
+) -> Tracer:
     if out is not None or where is not NO_VALUE and where is not True:
         trace.refuse("argument", "mean(out=... or where=...)")
     operand = trace.lift(a)
@@ -91,9 +99,18 @@ def _deviations(
 
 
 def var(
-    trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-    keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
-) -> Tracer:  # fmt: skip
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> Tracer:
     if out is not None or mean is not NO_VALUE or where is not NO_VALUE and where is not True:
         trace.refuse("argument", "var(out=..., mean=... or where=...)")
     if correction is not NO_VALUE:
@@ -249,9 +266,12 @@ def _method(function: Any) -> Any:
 
 FUNCTIONS.update(
     {
-        np.mean: mean, np.var: var, np.std: std, np.average: average, np.linalg.norm: norm,
+        np.mean: mean,
+        np.var: var,
+        np.std: std,
+        np.average: average,
+        np.linalg.norm: norm,
         np.linalg.vector_norm: vector_norm,
     }
-)  # fmt: skip
+)
 METHODS.update({"mean": _method(mean), "var": _method(var), "std": _method(std)})
-__all__ = ["copied", "divided", "number_of"]

@@ -1,7 +1,8 @@
 """Handles that share memory in NumPy, and handles that do not.
 
-A tracer is rebound by in-place operators. A view (`x.T`, `x[1:]`, `x.reshape(...)`) would see the change, so both the view and
-its base are marked `shared`, which ends a trace that changes either. A copy is a new handle, often on the very same value.
+A tracer is rebound by in-place operators. A view (`x.T`, `x[1:]`, `x.reshape(...)`) would see the
+change, so both the view and its base are marked `shared`, which ends a trace that changes either.
+A copy is a new handle, often on the very same value.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def view(trace: Trace, primitive: Primitive, operand: Tracer, attrs: Attrs) -> Tracer:
-    """The result of a primitive that moves no data. A NumPy scalar viewed at rank 0 is a scalar again."""
+    """The result of a primitive that moves no data. A view of a scalar at rank 0 is a scalar."""
     value = trace.builder.emit(primitive, (operand.value,), attrs)
     kind = operand.kind if operand.kind == "scalar" and not value.type.shape else "array"
     return _sharing(trace, operand, Tracer(trace, value, kind))
@@ -58,7 +59,7 @@ def copied(trace: Trace, operand: Tracer, kind: str = "array") -> Tracer:
 
 
 def cut(trace: Trace, operand: Tracer, axis: int, start: Size, size: Size) -> Tracer:
-    """`size` elements along `axis` from `start`, for use inside a composition (nothing is marked as shared)."""
+    """`size` elements along `axis` from `start`, as a part of a composition: nothing is shared."""
     shape = operand.value.type.shape
     starts: list[Any] = [0] * len(shape)
     starts[axis] = start
