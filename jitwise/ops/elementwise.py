@@ -339,7 +339,6 @@ rule("power-one", node("power", x, 1), x, kinds="f")
 # NumPy's own loop multiplies when the exponent is the scalar 2.
 rule("power-two", node("power", x, 2), x * x, kinds="f")
 rule("square-sqrt", node("sqrt", x) * node("sqrt", x), x, kinds="f", exact="real")
-rule("div-self", x / x, 1.0, kinds="f", exact="real")
 
 
 @fold_rule(
@@ -363,6 +362,17 @@ def _cancel_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs)
 def _cancel(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     type = operands[0].type
     return filled(builder, 0, type.dtype, type.shape) if operands[0] is operands[1] else None
+
+
+@fold_rule(
+    "div-self",
+    "divide",
+    "graph example(%0: f32[5]) {\n %1: f32[5] = divide(%0, %0)\n return %1\n}",
+    exact="real",
+)
+def _divide_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    type = operands[0].type
+    return filled(builder, 1, type.dtype, type.shape) if operands[0] is operands[1] else None
 
 
 def _times_zero(builder: Builder, operands: tuple[Value, ...], kinds: str) -> Any:

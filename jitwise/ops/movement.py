@@ -408,6 +408,6 @@ def _concatenate_nested(builder: Builder, operands: tuple[Value, ...], attrs: At
         nested = inner is not None and inner.attrs["dimension"] == axis
         parts += inner.operands if inner is not None and nested else (operand,)
     parts = [part for part in parts if part.type.shape[axis] != 0] or parts[:1]
-    if len(parts) == len(operands):
+    if parts == list(operands):
         return None
     return builder.emit(concatenate, tuple(parts), attrs)
