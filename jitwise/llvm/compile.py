@@ -190,20 +190,23 @@ def generate_object(module: ModuleText, level: int = 0) -> bytes:
 def load_object(image: bytes, module: ModuleText) -> Library:
     """Link object code into this process; indexing the result by function name gives addresses."""
     engine = _engine()
+    linker, name = engine.place()  # first: creating a linker opens this process's symbols
     builder = engine.binding.JITLibraryBuilder().add_object_img(image)
     for symbol in module.symbols:
         builder.import_symbol(symbol, _address(engine, symbol))
     for functions in module.functions:
         for function in functions:
             builder.export_symbol(function)
-    linker, name = engine.place()
     return Library(builder.link(linker, name), linker)
 
 
 def _address(engine: _Engine, symbol: str) -> int:
     if symbol.startswith("jitwise_"):
         return mathlib.address(symbol)
-    return engine.binding.address_of_symbol(symbol)
+    found = engine.binding.address_of_symbol(symbol)
+    if found is None:
+        raise KeyError(f"this process has no function {symbol}")
+    return found
 
 
 def assembly(kernel: Kernel) -> str:

@@ -108,3 +108,16 @@ def test_llvmlite_is_imported_by_the_first_compile_and_not_before():
         "assert 'llvmlite.binding' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_first_kernel_of_a_process_may_call_the_c_library():
+    program = (
+        "import numpy as np, jitwise.ops, jitwise.llvm.compile as c\n"
+        "from jitwise.ir.builder import primitive_named\n"
+        "from jitwise.kernel.nest import KernelBuilder, Operand\n"
+        "d = np.dtype('f8')\n"
+        "b = KernelBuilder('map', (Operand(d, 'vector', False), Operand(d, 'vector', True)))\n"
+        "b.store(1, b.compute(primitive_named('fmod'), b.load(0), b.load(0)))\n"
+        "c.compile_kernel(b.finish(16))\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
