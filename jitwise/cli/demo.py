@@ -25,7 +25,7 @@ def run_demo(chosen: Sequence[str], only_list: bool = False) -> int:
     """Run the programs named, or those of the demo. Gives 1 when an answer differs from NumPy's."""
     if only_list:
         for name in programs.names():
-            print(f"{name:<16} {programs.load(name).sentence}")
+            print(f"{name:<16} {programs.sentence_of(programs.path_of(name))}")
         return 0
     return run_files(chosen or programs.DEMO)
 

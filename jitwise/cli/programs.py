@@ -10,6 +10,7 @@ tree, and are installed beside this module, in the folder `examples`.
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -22,10 +23,9 @@ DEMO = ("article", "black_scholes", "sharpen", "k_means", "heat", "n_body", "att
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One example: its name, its first sentence, and its two functions."""
+    """One example: its name and its two functions."""
 
     name: str
-    sentence: str
     data: Callable[[], tuple[Any, ...]]
     run: Callable[..., Any]
 
@@ -42,13 +42,23 @@ def names() -> list[str]:
     return [name for name in DEMO if name in found] + [name for name in found if name not in DEMO]
 
 
-def load(name: str) -> Program:
-    """The program of an example's name, or in a file. Raises FileNotFoundError when there is
-    none.
-    """
+def path_of(name: str) -> Path:
+    """The file of an example's name, or the file itself. Raises FileNotFoundError without one."""
     path = Path(name) if name.endswith(".py") else folder() / f"{name}.py"
     if not path.is_file():
         raise FileNotFoundError(f"there is no program {name}; there are {', '.join(names())}")
+    return path
+
+
+def sentence_of(path: Path) -> str:
+    """The first line of a program's docstring, read without running the program."""
+    docstring = ast.get_docstring(ast.parse(path.read_text())) or path.stem
+    return docstring.splitlines()[0]
+
+
+def load(name: str) -> Program:
+    """The program of an example's name, or in a file."""
+    path = path_of(name)
     known = f"jitwise_example_{path.stem}"
     specification = importlib.util.spec_from_file_location(known, path)
     if specification is None or specification.loader is None:
@@ -56,5 +66,4 @@ def load(name: str) -> Program:
     module = importlib.util.module_from_spec(specification)
     sys.modules[known] = module
     specification.loader.exec_module(module)
-    sentence = (module.__doc__ or path.stem).strip().splitlines()[0]
-    return Program(path.stem, sentence, module.data, module.run)
+    return Program(path.stem, module.data, module.run)

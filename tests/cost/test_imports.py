@@ -31,7 +31,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 @pytest.fixture(scope="module")
 def imported() -> set[str]:
-    return loaded_after("import jitwise")
+    return loaded_after("import jitwise; jitwise.jit(lambda x: x)")
 
 
 @pytest.mark.parametrize("name", HEAVY)

@@ -36,7 +36,7 @@ LAYERS = [
 # What only one place may import.
 RESERVED = {
     "llvmlite": ("jitwise/llvm/",),
-    "optree": ("jitwise/trace/pytree.py",),
+    "optree": ("jitwise/tree.py",),
     "platformdirs": ("jitwise/runtime/cache.py",),
     "rich": ("jitwise/cli/", "jitwise/explain/"),
     "scipy": ("jitwise/runtime/blas.py",),
@@ -61,13 +61,20 @@ def test_a_file_has_at_most_500_lines(path):
     assert len(path.read_text().splitlines()) <= most
 
 
+def lines_of_code(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Its lines, without a docstring: a public function may explain itself at length."""
+    length = (node.end_lineno or 0) - node.lineno + 1
+    if ast.get_docstring(node) is not None:
+        length -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+    return length
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_a_function_has_at_most_60_lines(path):
     long = {
-        f"{node.name}, line {node.lineno}": node.end_lineno - node.lineno + 1
+        f"{node.name}, line {node.lineno}": lines_of_code(node)
         for node in ast.walk(tree_of(path))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.end_lineno - node.lineno + 1 > 60
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and lines_of_code(node) > 60
     }
     assert not long
 
