@@ -173,17 +173,37 @@ def _bracketed(size: Size) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
+def _exact_quotient(left: Size, right: Size) -> Size | None:
+    """`left / right` when `right` is one product that divides every term of `left`; or None."""
+    terms = _terms(right)
+    if len(terms) != 1 or isinstance(left, int):
+        return None
+    ((divisor, factor),) = terms.items()
+    if not factor:
+        return None
+    quotient = {}
+    for monomial, coefficient in left.terms:
+        rest = list(monomial)
+        for atom in divisor:
+            if atom not in rest:
+                return None
+            rest.remove(atom)
+        if coefficient % factor:
+            return None
+        quotient[tuple(rest)] = coefficient // factor
+    return _from_terms(quotient)
+
+
 def floor_divide(left: Size, right: Size) -> Size:
-    """`left // right`; exact when every coefficient of `left` is a multiple of an int `right`."""
-    if isinstance(right, int):
-        if isinstance(left, int):
-            return left // right
-        if right == 1:
-            return left
-        if right and all(coefficient % right == 0 for _, coefficient in left.terms):
-            return _from_terms({monomial: value // right for monomial, value in left.terms})
-    elif left is right:
-        return 1  # a size of zero divides nothing; the evaluator raises first
+    """`left // right`, without a division where `right` divides every term of `left`.
+
+    A size of zero divides nothing: who divides has made sure that `right` is not zero.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    exact = _exact_quotient(left, right)
+    if exact is not None:
+        return exact
     return _opaque("floordiv", left, right, f"({_bracketed(left)} // {_bracketed(right)})")
 
 
@@ -191,9 +211,8 @@ def modulo(left: Size, right: Size) -> Size:
     """`left % right`."""
     if isinstance(left, int) and isinstance(right, int):
         return left % right
-    if isinstance(left, Dim) and isinstance(right, int) and right:
-        if all(coefficient % right == 0 for _, coefficient in left.terms):
-            return 0
+    if _exact_quotient(left, right) is not None:
+        return 0
     return _opaque("mod", left, right, f"({_bracketed(left)} % {_bracketed(right)})")
 
 
