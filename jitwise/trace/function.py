@@ -19,6 +19,7 @@ NumPy scalar, a Python number - or static: anything else, which the traced code 
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import types
 from collections.abc import Callable, Sequence
@@ -247,7 +248,9 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
     recipe = outputs.recipe(result)
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
-        print(*[repr(item) if type(item) is Tracer else item for item in printed], **options)
+        builtins.print(
+            *[repr(item) if type(item) is Tracer else item for item in printed], **options
+        )
     return Traced(
         trace.name,
         graph,

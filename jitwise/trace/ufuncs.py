@@ -33,14 +33,29 @@ if TYPE_CHECKING:
     from .tracing import Trace
 
 _PYTHON: dict[np.ufunc, Callable[..., Any]] = {
-    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
-    np.true_divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
-    np.power: operator.pow, np.negative: operator.neg, np.positive: operator.pos, np.absolute: abs,
-    np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt,
-    np.greater_equal: operator.ge, np.equal: operator.eq, np.not_equal: operator.ne,
-    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
-    np.invert: operator.invert, np.left_shift: operator.lshift, np.right_shift: operator.rshift,
-}  # fmt: skip
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.power: operator.pow,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.absolute: abs,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+    np.bitwise_and: operator.and_,
+    np.bitwise_or: operator.or_,
+    np.bitwise_xor: operator.xor,
+    np.invert: operator.invert,
+    np.left_shift: operator.lshift,
+    np.right_shift: operator.rshift,
+}
 _EXACT = {np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.true_divide}
 _COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
 REDUCTIONS: dict[
@@ -76,7 +91,8 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
 def apply(
     trace: Trace, ufunc: np.ufunc, operands: Sequence[Any], dtype: np.dtype | None = None
 ) -> Any:
-    """`ufunc(*operands)` on tracers and what can stand among them: promote, convert, broadcast, emit.
+    """`ufunc(*operands)` on tracers and what can stand among them: promote, convert, broadcast,
+    emit.
 
     `dtype` chooses the loop, as in NumPy.
     """
@@ -145,7 +161,9 @@ def _loop(trace: Trace, ufunc: np.ufunc, key: tuple) -> tuple[np.dtype, ...]:
 
 
 def _constant(trace: Trace, number: Any, dtype: np.dtype, ufunc: np.ufunc) -> Value:
-    """A number of the program's text in the dtype of the loop; an int must fit, as NumPy demands."""
+    """A number of the program's text in the dtype of the loop; an int must fit, as NumPy
+    demands.
+    """
     if type(number) is int and dtype.kind in "iu":
         if compare_out_of_range(ufunc, number, dtype) is not None:
             trace.refuse("value", "a comparison with an int out of range")

@@ -1,4 +1,6 @@
-"""The oracle of the API tests: the undecorated function, run by NumPy on fresh copies of the arguments."""
+"""The oracle of the API tests: the undecorated function, run by NumPy on fresh copies of the
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from jitwise import jit
 
 
 def same(got: Any, expected: Any, *, ulp: float = 0, where: str = "result") -> None:
-    """Assert that two results agree in kind, structure, dtype, shape and values (bit for bit, or within `ulp`)."""
+    """Assert that two results agree in kind, structure, dtype, shape and values (bit for bit, or
+    within `ulp`).
+    """
     if isinstance(expected, np.ndarray) or isinstance(expected, np.generic):
         assert type(got) is type(expected), f"{where}: {type(got)} instead of {type(expected)}"
         assert got.dtype == expected.dtype, f"{where}: {got.dtype} instead of {expected.dtype}"
@@ -32,12 +36,19 @@ def same(got: Any, expected: Any, *, ulp: float = 0, where: str = "result") -> N
     elif dataclasses.is_dataclass(expected):
         assert type(got) is type(expected), where
         for field in dataclasses.fields(expected):
-            same(getattr(got, field.name), getattr(expected, field.name), ulp=ulp, where=f"{where}.{field.name}")
+            same(
+                getattr(got, field.name),
+                getattr(expected, field.name),
+                ulp=ulp,
+                where=f"{where}.{field.name}",
+            )
     elif isinstance(expected, float):
         assert type(got) is float, f"{where}: {type(got)} instead of float"
         assert_close(np.float64(got), np.float64(expected), ulp, where)
     else:
-        assert type(got) is type(expected) and got == expected, f"{where}: {got!r} instead of {expected!r}"
+        assert type(got) is type(expected) and got == expected, (
+            f"{where}: {got!r} instead of {expected!r}"
+        )
 
 
 def assert_close(got: np.ndarray, expected: np.ndarray, ulp: float, where: str) -> None:
@@ -58,8 +69,11 @@ def assert_close(got: np.ndarray, expected: np.ndarray, ulp: float, where: str) 
         raise AssertionError(f"{where}{list(place)}: {got[place]!r} instead of {expected[place]!r}")
 
 
-def agrees(function: Callable[..., Any], *args: Any, jitted: Any = None, ulp: float = 0, **kwargs: Any) -> Any:
-    """Call the jitted function twice and the plain one, each on fresh copies: same results or exceptions.
+def agrees(
+    function: Callable[..., Any], *args: Any, jitted: Any = None, ulp: float = 0, **kwargs: Any
+) -> Any:
+    """Call the jitted function twice and the plain one, each on fresh copies: same results or
+    exceptions.
 
     Gives the jitted function, so that a test goes on with other arguments: `jitted = agrees(f, x)`.
     """
@@ -69,7 +83,9 @@ def agrees(function: Callable[..., Any], *args: Any, jitted: Any = None, ulp: fl
         expected, expected_error, after = _outcome(function, args, kwargs)
         for _ in range(2):
             got, error, left = _outcome(compiled, args, kwargs)
-            assert type(error) is type(expected_error), f"raised {error!r} instead of {expected_error!r}"
+            assert type(error) is type(expected_error), (
+                f"raised {error!r} instead of {expected_error!r}"
+            )
             if error is None:
                 same(got, expected, ulp=ulp)
             same(left, after, where="arguments")
@@ -100,8 +116,12 @@ def copied(item: Any) -> Any:
 
 def _same_layout(array: np.ndarray) -> np.ndarray:
     """A copy with the same strides (also negative and unaligned ones)."""
-    low = sum(min(0, stride * (size - 1)) for stride, size in zip(array.strides, array.shape, strict=True))
-    high = sum(max(0, stride * (size - 1)) for stride, size in zip(array.strides, array.shape, strict=True))
+    low = sum(
+        min(0, stride * (size - 1)) for stride, size in zip(array.strides, array.shape, strict=True)
+    )
+    high = sum(
+        max(0, stride * (size - 1)) for stride, size in zip(array.strides, array.shape, strict=True)
+    )
     misaligned = array.__array_interface__["data"][0] % max(array.dtype.alignment, 1)
     buffer = np.zeros(high - low + array.itemsize + 16, np.uint8)
     offset = -low + misaligned - buffer.__array_interface__["data"][0] % 16

@@ -26,7 +26,13 @@ def test_three_hundred_lengths_are_one_trace_and_one_compile():
 def test_size_one_broadcasts_whatever_was_traced_first():
     add = jit(lambda a, b: a + b)
     plain = lambda a, b: a + b  # noqa: E731
-    for first, second in [((4, 3), (4, 3)), ((1, 3), (4, 3)), ((0, 3), (1, 3)), ((3,), (4, 3)), ((), (4, 3))]:
+    for first, second in [
+        ((4, 3), (4, 3)),
+        ((1, 3), (4, 3)),
+        ((0, 3), (1, 3)),
+        ((3,), (4, 3)),
+        ((), (4, 3)),
+    ]:
         agrees(plain, np.ones(first), np.full(second, 2.0), jitted=add)
     agrees(plain, np.ones((2, 3)), np.ones((4, 3)), jitted=add)
 
