@@ -1,6 +1,7 @@
 """From the body of a fusion to a kernel: phases, and what is carried from one to the next.
 
-    graph body(%0: f64[n, m]) {                          kernel row lanes=16 (%0: f64 vector) -> (%1: f64 vector) {
+    graph body(%0: f64[n, m]) {                          kernel row lanes=16 (%0: f64 vector) ->
+    (%1: f64 vector) {
       %1: f64[n] = reduce_max{axes=(1,)}(%0)               phase {
       %2: f64[n, m] = broadcast_in_dim{...}(%1)              %2 = load %0
       %3: f64[n, m] = subtract(%0, %2)            ->         %3 = reduce max %2
@@ -11,9 +12,10 @@
                                                              store %1, %5
                                                          ...
 
-A value belongs to the first phase in which all the reductions it needs are finished. A vector that a later phase needs again is
-computed again when that costs no more than reading it, else carried through scratch, a row long; what is expensive is never
-computed twice. Single values are computed in the prologue of each phase that needs them.
+A value belongs to the first phase in which all the reductions it needs are finished. A vector that
+a later phase needs again is computed again when that costs no more than reading it, else carried
+through scratch, a row long; what is expensive is never computed twice. Single values are computed
+in the prologue of each phase that needs them.
 
 Left to others: lanes (`schedule`), strides and extents (the driver).
 """

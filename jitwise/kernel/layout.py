@@ -1,13 +1,15 @@
 """How the body of a fusion lies over its iteration space: mode, axes, and the form of every value.
 
     graph body(%0: f64[n, m]) {
-      %1: f64[n] = reduce_add{axes=(1,)}(%0)                              mode row, outer axes (0,), inner axes (1,)
-      %2: f64[n, m] = broadcast_in_dim{...}(%1)                           a row's value, seen at every point
-      %3: f64[n, m] = subtract(%0, %2)                                    a vector
+      %1: f64[n] = reduce_add{axes=(1,)}(%0)                              mode row, outer axes (0,),
+      inner axes (1,) %2: f64[n, m] = broadcast_in_dim{...}(%1)                           a row's
+      value, seen at every point %3: f64[n, m] = subtract(%0, %2)
+      a vector
     }
 
-Forms: `VECTOR`, an element per point; `ROW`, one per row; `SINGLE`, one in all. Views inside a body only rename or repeat, so they
-have the form of their operand. `key` leaves sizes out: bodies with equal keys have the same kernel.
+Forms: `VECTOR`, an element per point; `ROW`, one per row; `SINGLE`, one in all. Views inside a body
+only rename or repeat, so they have the form of their operand. `key` leaves sizes out: bodies with
+equal keys have the same kernel.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Shape = tuple[Size, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """See the module docstring. `outer` and `inner` are axes of `space`, in the order they are walked."""
+    """See the module docstring. `outer` and `inner` are axes of `space`, in the order they are
+    walked.
+    """
 
     mode: str
     space: Shape

@@ -1,21 +1,24 @@
 """From groups to a graph: what each kernel takes and gives, and the `fusion` ops that hold them.
 
-Constants, and broadcasts of single values, are copied into each body that uses them. A value that leaves its group becomes an
-output of it; a row view that leaves its group is made again outside. Groups over single values disappear into the group that
-uses them, or into each, when they are cheap.
+Constants, and broadcasts of single values, are copied into each body that uses them. A value that
+leaves its group becomes an output of it; a row view that leaves its group is made again outside.
+Groups over single values disappear into the group that uses them, or into each, when they are
+cheap.
 
-Equal groups share one body: it is found by a key of positions, primitives and types before it is built.
+Equal groups share one body: it is found by a key of positions, primitives and types before it is
+built.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ..ir.builder import CONSTANT, Builder, copy_declarations
+from ..ir.builder import CONSTANT, Builder
 from ..ir.graph import Graph, Op, Value
 from ..ir.primitive import REGISTRY
-from .groups import ROW, VECTOR, Group, Grouping, find
-from .labels import BARRIER, REDUCE, SCALAR, SOFT
+from .groups import VECTOR, Group, Grouping, find
+from .labels import BARRIER, REDUCE, SOFT
 
 CHEAP = 4  # weight of single-value arithmetic that may be repeated in several kernels
 PER_ROW = 8  # weight of single-value arithmetic that may be repeated for each row
@@ -36,49 +39,52 @@ class Bodies:
         self.users: dict[Group, set[Group | None]] = {}
         self.members: dict[Group, list[int]] = {}
         self.bodies: dict[tuple, Graph] = {}
+        # What repeats a single value and belongs to no group is copied to where it is used.
+        self.splats = {
+            index
+            for index, op in enumerate(self.graph.ops)
+            if self.kinds[index] == SOFT
+            and self.groups[index] is None
+            and not op.operands[0].type.shape
+            and op.primitive.name == "broadcast_in_dim"
+        }
 
     def run(self) -> Graph:
         """The fused graph."""
-        self._split_columns()
+        self._find_leaving()
+        if self._split_columns():
+            self.leaves = [False] * len(self.groups)
+            self.users.clear()
+            self._find_leaving()
         for index, group in enumerate(self.groups):
             if group is not None:
                 self.members.setdefault(group, []).append(index)
-        self._find_leaving()
         self._absorb_single_values()
         return Emission(self).run()
 
-    def is_splat(self, index: int) -> bool:
-        """Whether op `index` repeats a single value and belongs to no group: it is copied to where it is used."""
-        return (
-            self.kinds[index] == SOFT
-            and self.groups[index] is None
-            and not self.graph.ops[index].operands[0].type.shape
-            and self.graph.ops[index].primitive.name == "broadcast_in_dim"
-        )
-
     # What leaves a group
 
-    def _split_columns(self) -> None:
-        """A kernel that reduces leading axes stores nothing else: what it would store is computed before it."""
-        self._find_leaving()
+    def _split_columns(self) -> bool:
+        """A kernel that reduces leading axes stores nothing else: what it would store is computed
+        before it.
+        """
         split: dict[Group, Group] = {}
         for index, leaves in enumerate(self.leaves):
             group = self.groups[index]
             if leaves and group is not None and group.is_column and self.forms[index] == VECTOR:
                 if group not in split:
                     split[group] = Group(group.label, group.step, group.space, None, group.first)
-        if split:
-            for index, group in enumerate(self.groups):
-                if group in split and self.kinds[index] != REDUCE:
-                    self.groups[index] = split[group]
-        self.leaves = [False] * len(self.groups)
-        self.users.clear()
+        for index, group in enumerate(self.groups if split else ()):
+            if group in split and self.kinds[index] != REDUCE:
+                self.groups[index] = split[group]
+        return bool(split)
 
     def _find_leaving(self) -> None:
         for index, op in enumerate(self.graph.ops):
-            if not self.is_splat(index):
+            if index not in self.splats:
+                user = self.groups[index]
                 for operand in op.operands:
-                    self._use(operand, self.groups[index])
+                    self._use(operand, user)
         for value in self.graph.outputs:
             self._use(value, OUTSIDE)
 
@@ -88,7 +94,7 @@ class Bodies:
         while index is not None and self.kinds[index] < BARRIER:
             group = self.groups[index]
             if group is None and self.kinds[index] == SOFT:
-                if not self.is_splat(index):
+                if index not in self.splats:
                     return  # a view outside: its own operand was noted when it was met
             elif group is None or group is user:
                 return
@@ -130,39 +136,44 @@ class Bodies:
 
 
 class Emission:
-    """Emits groups and the ops outside them, each when all it needs is there."""
+    """Emits groups and the ops outside them, each when all it needs is there.
+
+    The new graph keeps the inputs of the old one, and every op that no fusion comes before.
+    """
 
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies
         self.graph = bodies.graph
         self.definitions = bodies.definitions
         self.builder = Builder(self.graph.name, fold=False)
-        self.mapping: dict[Value, Value] = dict(copy_declarations(self.builder, self.graph))
+        self.builder.symbols.update(self.graph.symbols)
+        self.builder.inputs.extend(self.graph.inputs)
+        self.mapping: dict[Value, Value] = {value: value for value in self.graph.inputs}
         self.homes: dict[int, Group] = {}  # the group that gives what leaves it
         self.last: dict[int, Group] = {}
         for group, members in bodies.members.items():
             self.last[members[-1]] = group
-            for index in members:
-                if bodies.leaves[index] and bodies.groups[index] is group:
-                    self.homes[index] = group
         for index, group in enumerate(bodies.groups):
             if group is not None and group in bodies.members:
-                self.homes.setdefault(index, group)
+                self.homes[index] = group
         self.done: set[Group] = set()
-        self.inputs: dict[Group, list[Value]] = {}
+        self.texts: dict[Group, BodyText] = {}
 
     def run(self) -> Graph:
         """The fused graph, ops in an order near the original one."""
-        for index, op in enumerate(self.graph.ops):
+        graph, kinds = self.graph, self.bodies.kinds
+        for index, op in enumerate(graph.ops):
             group = self.last.get(index)
             if group is not None:
                 self._demand(group)
-            elif self.bodies.kinds[index] == BARRIER:
+            elif kinds[index] == BARRIER:
                 self._demand(op)
-        for value in self.graph.outputs:
+        for value in graph.outputs:
             if value not in self.mapping:
                 self._demand(self._unit(value))
-        return self.builder.finish(tuple([self.mapping[value] for value in self.graph.outputs]))
+        outputs = tuple([self.mapping[value] for value in graph.outputs])
+        ops = tuple(self.builder.ops)
+        return Graph(graph.name, graph.inputs, ops, outputs, graph.symbols, graph.guards)
 
     def _unit(self, value: Value) -> Group | Op:
         """What has to be emitted so that `value` is there."""
@@ -172,46 +183,52 @@ class Emission:
         return self.homes[index]
 
     def _demand(self, unit: Group | Op) -> None:
+        mapping = self.mapping
         pending: list[Group | Op] = [unit]
         while pending:
             current = pending[-1]
-            if self._is_done(current):
+            if isinstance(current, Op):
+                if current.results and current.results[0] in mapping:
+                    pending.pop()
+                    continue
+                needs: Sequence[Value] = current.operands
+            elif current in self.done:
                 pending.pop()
                 continue
-            missing = [value for value in self._needs(current) if value not in self.mapping]
+            else:
+                needs = self._text(current).inputs
+            missing = [value for value in needs if value not in mapping]
             if missing:
                 pending += [self._unit(value) for value in reversed(missing)]
                 continue
             pending.pop()
-            if isinstance(current, Group):
-                self._emit_group(current)
-            else:
+            if isinstance(current, Op):
                 self._emit_op(current)
+            else:
+                self._emit_group(current)
 
-    def _is_done(self, unit: Group | Op) -> bool:
-        if isinstance(unit, Group):
-            return unit in self.done
-        return bool(unit.results) and unit.results[0] in self.mapping
-
-    def _needs(self, unit: Group | Op) -> Any:
-        if isinstance(unit, Op):
-            return unit.operands
-        found = self.inputs.get(unit)
+    def _text(self, group: Group) -> BodyText:
+        found = self.texts.get(group)
         if found is None:
-            found = self.inputs[unit] = BodyText(self.bodies, unit).inputs
+            found = self.texts[group] = BodyText(self.bodies, group)
         return found
 
     def _emit_op(self, op: Op) -> None:
-        operands = tuple([self.mapping[operand] for operand in op.operands])
+        mapping = self.mapping
+        operands = tuple([mapping[operand] for operand in op.operands])
+        if operands == op.operands:
+            self.builder.ops.append(op)
+            mapping.update(zip(op.results, op.results, strict=True))
+            return
         result = self.builder.emit(op.primitive, operands, op.attrs, op.source)
         if op.primitive.multiple:
-            self.mapping.update(zip(op.results, result, strict=True))
+            mapping.update(zip(op.results, result, strict=True))
         elif op.results:
-            self.mapping[op.results[0]] = result
+            mapping[op.results[0]] = result
 
     def _emit_group(self, group: Group) -> None:
         self.done.add(group)
-        text = BodyText(self.bodies, group)
+        text = self._text(group)
         if not text.outputs:
             return
         body = self.bodies.bodies.get(text.key)
@@ -240,7 +257,9 @@ class BodyText:
         self.outputs = [
             ops[index].results[0]
             for index in self.members
-            if bodies.leaves[index] and bodies.groups[index] is group and bodies.kinds[index] != SOFT
+            if bodies.leaves[index]
+            and bodies.groups[index] is group
+            and bodies.kinds[index] != SOFT
         ]
         if not self.outputs:
             return
@@ -261,7 +280,9 @@ class BodyText:
         items.append((op.primitive, tuple(places), attrs))
 
     def _reach(self, value: Value, items: list[Any], inside: set[Value]) -> int:
-        """The position of a value from outside: a copied constant or splat, or an input (negative)."""
+        """The position of a value from outside: a copied constant or splat, or an input
+        (negative).
+        """
         op = value.op
         if op is not None and value not in inside:
             if op.primitive is CONSTANT:
@@ -269,7 +290,7 @@ class BodyText:
                 self.ops.append(op)
                 items.append((CONSTANT, value.type.dtype, op.attrs["value"].tobytes()))
                 return self.numbers[value]
-            if self.bodies.is_splat(self.bodies.definitions[value]):
+            if self.bodies.definitions[value] in self.bodies.splats:
                 self._add(op, items, inside)
                 return self.numbers[value]
         self.inputs.append(value)
@@ -292,7 +313,9 @@ def _live(bodies: Bodies, group: Group) -> list[int]:
     needed: set[int] = set()
     kept: list[int] = []
     for index in reversed(members):
-        is_output = bodies.leaves[index] and bodies.groups[index] is group and bodies.kinds[index] != SOFT
+        is_output = (
+            bodies.leaves[index] and bodies.groups[index] is group and bodies.kinds[index] != SOFT
+        )
         if not is_output and index not in needed:
             continue
         kept.append(index)
@@ -302,6 +325,3 @@ def _live(bodies: Bodies, group: Group) -> list[int]:
                 needed.add(source)
     kept.reverse()
     return kept
-
-
-__all__ = ["ROW", "SCALAR", "Bodies"]

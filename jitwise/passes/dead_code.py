@@ -4,7 +4,8 @@
     %2 = cosine(%0)          ->     %2 = cosine(%0)
     return %2                       return %2
 
-One backward sweep. Ops keep their identity: the new graph shares them with the old one. Inputs stay, used or not.
+One backward sweep. Ops keep their identity: the new graph shares them with the old one. Inputs
+stay, used or not.
 """
 
 from __future__ import annotations
@@ -28,4 +29,6 @@ class DeadCode(Pass):
         kept = live_ops(graph)
         if len(kept) == len(graph.ops):
             return graph
-        return Graph(graph.name, graph.inputs, tuple(kept), graph.outputs, graph.symbols, graph.guards)
+        return Graph(
+            graph.name, graph.inputs, tuple(kept), graph.outputs, graph.symbols, graph.guards
+        )

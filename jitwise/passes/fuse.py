@@ -1,15 +1,17 @@
-"""Group elementwise ops and reductions into `fusion` ops: one kernel each, whose intermediate results never reach memory.
+"""Group elementwise ops and reductions into `fusion` ops: one kernel each, whose intermediate
+results never reach memory.
 
     %1 = sine(%0)                          %1 = fusion{body=@kernel_0}(%0)
     %2 = multiply(%1, %c)          ->
     %3 = reduce_add{axes=(1,)}(%2)         (the three ops stand in kernel_0)
 
-Three linear sweeps: labels say when an op may run (`labels`), groups grow inside a label (`groups`), bodies are cut out
-(`bodies`). Softmax, layer normalisation and the like become one kernel with phases, because a row's value may be used in its
-own row again. Data movement, library calls and views of what a kernel computed stand between kernels.
+Three linear sweeps: labels say when an op may run (`labels`), groups grow inside a label
+(`groups`), bodies are cut out (`bodies`). Softmax, layer normalisation and the like become one
+kernel with phases, because a row's value may be used in its own row again. Data movement, library
+calls and views of what a kernel computed stand between kernels.
 
-Not done: fusing across reshapes and slices of computed values, into or out of library calls, and along more than one
-set of reduced axes.
+Not done: fusing across reshapes and slices of computed values, into or out of library calls, and
+along more than one set of reduced axes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Which ops share a kernel: one forward sweep that grows groups, in time proportional to the ops.
 
-A group has an iteration space (a shape), and, once a reduction has joined, the axes that are reduced. Every member has a
-*form* in its group:
+A group has an iteration space (a shape), and, once a reduction has joined, the axes that are
+reduced. Every member has a *form* in its group:
 
     VECTOR   an element for each point of the space
-    ROW      one for each row: what a reduction along the last axis gives, and cheap arithmetic on it
+    ROW      one for each row: a reduction along the last axis, and cheap arithmetic on it
     RESULT   what a reduction over leading axes gives; complete only when the kernel ends
 
     %1 = reduce_add{axes=(1,)}(%0)        opens a group over [n, m], form ROW
@@ -12,12 +12,12 @@ A group has an iteration space (a shape), and, once a reduction has joined, the 
     %3 = broadcast_in_dim(%2)             joins, VECTOR: it repeats a row's value along the row
     %4 = subtract(%0, %3)                 joins, VECTOR: x - mean(x) is one kernel
 
-No cycles: inside one label (see `labels`) groups carry a *step*, and every edge between two groups climbs. A group may
-move to a later step as long as it stays below its users (`ceiling`). Both are checked per op in constant time; nothing ever
-searches for a path.
+No cycles: inside one label (see `labels`) groups carry a *step*, and every edge between two groups
+climbs. A group may move to a later step as long as it stays below its users (`ceiling`). Both are
+checked per op in constant time; nothing ever searches for a path.
 
-A group is full at `max_weight`. A long chain is cut where the local pattern of ops repeats that of the group's first op, so
-that the pieces of a repetitive chain are equal and compile once.
+A group is full at `max_weight`. A long chain is cut where the local pattern of ops repeats that of
+the group's first op, so that the pieces of a repetitive chain are equal and compile once.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from .labels import ELEMENTWISE, FUSIBLE, REDUCE, SOFT, Labels
 VECTOR, ROW, RESULT = range(3)
 NO_CEILING = 1 << 60
 ROW_WEIGHT = 40  # arithmetic on rows runs one element at a time: keep it small
+MOST_OPERANDS = 160  # arrays a kernel may be given
 MATH_WEIGHT = 3  # a call of the math library, against one instruction
 Shape = tuple[Size, ...]
 
@@ -38,9 +39,22 @@ Shape = tuple[Size, ...]
 class Group:
     """Ops that become one kernel. `parent` is another group after a merge."""
 
-    __slots__ = ("axes", "ceiling", "first", "label", "parent", "row_weight", "space", "step", "weight")
+    __slots__ = (
+        "axes",
+        "ceiling",
+        "first",
+        "label",
+        "operands",
+        "parent",
+        "row_weight",
+        "space",
+        "step",
+        "weight",
+    )
 
-    def __init__(self, label: int, step: int, space: Shape, axes: tuple[int, ...] | None, first: int) -> None:
+    def __init__(
+        self, label: int, step: int, space: Shape, axes: tuple[int, ...] | None, first: int
+    ) -> None:
         self.parent: Group | None = None
         self.label = label
         self.step = step
@@ -48,6 +62,7 @@ class Group:
         self.space = space
         self.axes = axes
         self.weight = 0
+        self.operands = 0  # at most: arrays read and results that may leave
         self.row_weight = 0
         self.first = first
 
@@ -80,7 +95,7 @@ def weight_of(op: Op) -> int:
 
 
 class Grouping:
-    """The sweep. Afterwards `groups[i]` is the group of op i (or None), `forms[i]` its form there."""
+    """The sweep. Then `groups[i]` is the group of op i (or None), `forms[i]` its form there."""
 
     def __init__(self, graph: Graph, labels: Labels, max_weight: int) -> None:
         self.graph = graph
@@ -103,11 +118,45 @@ class Grouping:
                 self._place_reduce(index, op)
             elif kind == SOFT:
                 self._place_soft(index, op)
+        self._merge_siblings()
+
+    def _merge_siblings(self) -> None:
+        """Make groups one that walk over the same array at the same time: it is read once.
+
+        Groups of one label and step have no edges between them, so this makes no cycle.
+        """
+        readers: dict[tuple[Any, ...], Group] = {}
+        for index, op in enumerate(self.graph.ops):
+            member = self.groups[index]
+            if member is None or not member.space:
+                continue
+            group = find(member)
+            for operand in op.operands:
+                source = self.definitions.get(operand)
+                if operand.type.shape != group.space:
+                    continue
+                if source is not None and (home := self.groups[source]) and find(home) is group:
+                    continue
+                other = find(readers.setdefault((operand, group.label, group.step), group))
+                if other is not group and self._may_merge(other, group):
+                    self._merge(other, [other, group], other.axes or group.axes)
+                    group = other
+
+    def _may_merge(self, one: Group, other: Group) -> bool:
+        if one.space != other.space or one.is_column or other.is_column:
+            return False
+        if one.axes and other.axes and one.axes != other.axes:
+            return False
+        return one.weight + other.weight <= self.max_weight and (
+            one.operands + other.operands <= MOST_OPERANDS
+        )
 
     # Where operands are
 
     def _neighbour(self, value: Value, label: int) -> tuple[int, Group | None, bool]:
-        """Where `value` is defined; its group if that is of this label; whether it is a member there."""
+        """Where `value` is defined; its group if that is of this label; whether it is a member
+        there.
+        """
         source = self.definitions.get(value)
         if source is None or self.labels[source] != label or self.kinds[source] not in FUSIBLE:
             return -1, None, False
@@ -139,13 +188,16 @@ class Grouping:
         else:
             form = min([form for each, form in wanted.items() if find(each) is group])
         group.weight += weight
+        group.operands += len(above) + (self.uses[index] > 1) + len(op.operands) - len(wanted)
         if form == ROW:
             group.row_weight += weight
         self.groups[index] = group
         self.forms[index] = form
 
     def _form(self, group: Group, form: int, operand: Value, shape: Shape) -> int | None:
-        """The form of an elementwise op over `shape` in `group`, which has its operand in `form`; None if it has none."""
+        """The form of an elementwise op over `shape` in `group`, which has its operand in `form`;
+        None if it has none.
+        """
         if form == VECTOR:
             return VECTOR if group.space == shape else None
         if form == RESULT:
@@ -157,7 +209,9 @@ class Grouping:
     def _choose(
         self, index: int, label: int, wanted: dict[Group, int], above: list[Group], weight: int
     ) -> Group | None:
-        """The group that the op joins: all that it could join made one, or the last of them, or none."""
+        """The group that the op joins: all that it could join made one, or the last of them, or
+        none.
+        """
         groups = list(wanted)
         heaviest = max(groups, key=lambda group: group.weight)
         if heaviest.weight > self.max_weight // 2 and self._repeats(heaviest, index):
@@ -167,7 +221,7 @@ class Grouping:
         joined = self._join(groups, above, weight)
         if joined is None and len(groups) > 1:
             last = max(groups, key=lambda group: (group.step, group.axes is not None))
-            if not wanted[last] == ROW or last.row_weight + weight <= ROW_WEIGHT:
+            if wanted[last] != ROW or last.row_weight + weight <= ROW_WEIGHT:
                 joined = self._join([last], above + [g for g in groups if g is not last], weight)
         return joined
 
@@ -179,7 +233,12 @@ class Grouping:
         source, group, is_member = self._neighbour(operand, label)
         is_column = len(space) - 1 not in axes
         wanted: list[Group] = []
-        if group is not None and is_member and self.forms[source] == VECTOR and group.space == space:
+        if (
+            group is not None
+            and is_member
+            and self.forms[source] == VECTOR
+            and group.space == space
+        ):
             if group.axes in (None, axes) and not (is_column and self.uses[source] > 1):
                 wanted = [group]
         above = [group] if group is not None and not wanted else []
@@ -188,11 +247,14 @@ class Grouping:
             joined = self._open(label, space, axes, above + wanted, index)
         joined.axes = axes
         joined.weight += 1
+        joined.operands += 2
         self.groups[index] = joined
         self.forms[index] = RESULT if is_column else ROW
 
     def _place_soft(self, index: int, op: Op) -> None:
-        """A view that repeats or renames a row's value joins the row's group; any other stays outside."""
+        """A view that repeats or renames a row's value joins the row's group; any other stays
+        outside.
+        """
         operand = op.operands[0]
         source, group, is_member = self._neighbour(operand, self.labels[index])
         if group is None:
@@ -210,9 +272,11 @@ class Grouping:
     # Steps
 
     def _join(self, wanted: list[Group], above: list[Group], weight: int) -> Group | None:
-        """The group made of all of `wanted`, or None when they cannot be one that all of `above` lie before."""
+        """The group made of all of `wanted`, or None when they cannot be one that all of `above`
+        lie before.
+        """
         first = wanted[0]
-        step, total, axes = first.step, first.weight, first.axes
+        step, total, axes, operands = first.step, first.weight, first.axes, first.operands
         for group in wanted[1:]:
             if group.space != first.space:
                 return None
@@ -221,8 +285,9 @@ class Grouping:
                     return None
                 axes = group.axes
             total += group.weight
+            operands += group.operands
             step = max(step, group.step)
-        if total + weight > self.max_weight:
+        if total + weight > self.max_weight or operands + 4 > MOST_OPERANDS:
             return None
         for group in above:
             if group in wanted:
@@ -245,6 +310,7 @@ class Grouping:
                 group.parent = first
                 first.weight += group.weight
                 first.row_weight += group.row_weight
+                first.operands += group.operands
                 first.ceiling = min(first.ceiling, group.ceiling)
                 first.first = min(first.first, group.first)
 
@@ -291,7 +357,9 @@ def _count_uses(graph: Graph) -> list[int]:
 
 
 def row_view(op: Op, space: Shape, axes: tuple[int, ...]) -> int | None:
-    """The form of a view of a row's value over `space` reduced along `axes`; None when it is no such view."""
+    """The form of a view of a row's value over `space` reduced along `axes`; None when it is no
+    such view.
+    """
     source, target = op.operands[0].type.shape, op.results[0].type.shape
     kept_axes = tuple([axis for axis in range(len(space)) if axis not in axes])
     dropped = tuple([space[axis] for axis in kept_axes])
@@ -299,7 +367,9 @@ def row_view(op: Op, space: Shape, axes: tuple[int, ...]) -> int | None:
     if op.primitive.name == "reshape":
         return ROW if target in (dropped, ones) and source in (dropped, ones) else None
     dimensions = tuple(op.attrs["dimensions"])
-    places = kept_axes if source == dropped else tuple(range(len(space))) if source == ones else None
+    places = (
+        kept_axes if source == dropped else tuple(range(len(space))) if source == ones else None
+    )
     if dimensions != places:
         return None
     if target == ones:

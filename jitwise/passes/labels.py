@@ -1,20 +1,23 @@
-"""When an op may run: the part of the fuse pass that looks at the whole program before any group is made.
+"""When an op may run: the part of the fuse pass that looks at the whole program before any group is
+made.
 
-Every op gets a *kind* and a *label*. Kinds: what fuses (elementwise, reduce), what is free (views, scalar sources), what
-does not fuse (barriers: library calls, data movement, host calls). A label counts how often a path from the inputs leaves what
-fuses; it never decreases along an edge and increases on the way from a fusible op to a view or a barrier. So two ops of one
-label are never connected through a barrier, and any grouping inside one label is free of cycles through barriers.
+Every op gets a *kind* and a *label*. Kinds: what fuses (elementwise, reduce), what is free (views,
+scalar sources), what does not fuse (barriers: library calls, data movement, host calls). A label
+counts how often a path from the inputs leaves what fuses; it never decreases along an edge and
+increases on the way from a fusible op to a view or a barrier. So two ops of one label are never
+connected through a barrier, and any grouping inside one label is free of cycles through barriers.
 
     %1 = add(...)            label 0
     %2 = slice(%1)           label 1 (a view)
     %3 = sine(%1)            label 0, sunk to 1: its user is there, and %1 is in memory anyway
     %4 = add(%2, %3)         label 1
 
-Sinking moves an elementwise op to the label of its users when it does not cost a value in memory: the value it
-reads is there anyway, or it replaces its own result. Without it a chain of stencils would store twice as much.
+Sinking moves an elementwise op to the label of its users when it does not cost a value in memory:
+the value it reads is there anyway, or it replaces its own result. Without it a chain of stencils
+would store twice as much.
 
-Views of what a group computes with fewer elements (a row, a scalar) and that only repeat or rename it are *soft*: the group
-may contain them.
+Views of what a group computes with fewer elements (a row, a scalar) and that only repeat or rename
+it are *soft*: the group may contain them.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ NO_COMPLEX_REDUCTION = frozenset(("min", "max", "argmin", "argmax", "and", "or",
 
 @dataclass(slots=True)
 class Labels:
-    """Facts about each op, by position: `kinds`, `labels`, and `definitions`: where each value is defined."""
+    """Facts about each op, by position: `kinds`, `labels`, and `definitions`: where each value is
+    defined.
+    """
 
     kinds: list[int]
     labels: list[int]
@@ -76,7 +81,9 @@ def label(graph: Graph) -> Labels:
 def _earliest(
     graph: Graph, kinds: list[int], definitions: dict[Value, int]
 ) -> tuple[list[int], list[bool]]:
-    """The least label of each op, and which results are in memory anyway. Soft views of what is in memory become views."""
+    """The least label of each op, and which results are in memory anyway. Soft views of what is in
+    memory become views.
+    """
     earliest = [0] * len(kinds)
     fixed = [False] * len(kinds)
     for value in graph.outputs:

@@ -1,8 +1,9 @@
-"""A pass is a frozen record with a name and a pure method, graph to graph; a pipeline is a list of passes.
+"""A pass is a frozen record with a name and a pure method, graph to graph; a pipeline is a list of
+passes.
 
-Only `Pipeline.run` calls passes. It alone times, verifies, dumps, records and stops at the bisect limit, so no pass contains
-code for debugging. A pass that changes nothing returns the graph it was given, so "did it change?" is `is`. Fields of a pass
-are its options:
+Only `Pipeline.run` calls passes. It alone times, verifies, dumps, records and stops at the bisect
+limit, so no pass contains code for debugging. A pass that changes nothing returns the graph it was
+given, so "did it change?" is `is`. Fields of a pass are its options:
 
     JITWISE_PASSES="simplify,fuse{max_weight=8},dead_code"
 
@@ -29,7 +30,8 @@ from ..record import Recorder, recorder
 class PassContext:
     """What a pass may know beyond its graph, and where it leaves its records.
 
-    `steps` counts changes of this run, for the bisect limit. `snapshots` keeps the text of stages that `keep` names.
+    `steps` counts changes of this run, for the bisect limit. `snapshots` keeps the text of stages
+    that `keep` names.
     """
 
     recorder: Recorder = recorder
@@ -60,7 +62,7 @@ class Pass:
 
 
 class PassError(Exception):
-    """A pass failed, or left a graph that is not well formed. `graph` is what the pass was given."""
+    """A pass failed, or its result is not well formed. `graph` is what the pass was given."""
 
     def __init__(self, message: str, graph: Graph, step: Pass) -> None:
         super().__init__(message)
@@ -79,7 +81,11 @@ class Pipeline:
         context = context or PassContext(name=graph.name)
         settings = config.active
         for step in self.passes:
-            if settings.bisect is not None and context.steps >= settings.bisect and not is_needed(step):
+            if (
+                settings.bisect is not None
+                and context.steps >= settings.bisect
+                and not is_needed(step)
+            ):
                 continue
             start = time.perf_counter()
             after = _run(step, graph, context)
@@ -95,7 +101,10 @@ class Pipeline:
                 if settings.verify:
                     _verify(step, graph, after)
             if settings.log >= 2:
-                _say(f"{context.name}: {step.name} {len(graph.ops)} -> {len(after.ops)} ops, {seconds * 1e3:.2f} ms")
+                _say(
+                    f"{context.name}: {step.name} {len(graph.ops)} -> {len(after.ops)} ops, "
+                    f"{seconds * 1e3:.2f} ms"
+                )
             if settings.dump.wants(step.name, context.name):
                 write_stage(step.name, context.name, str(after))
             if step.name in context.keep:
@@ -108,7 +117,7 @@ class Pipeline:
 
 
 def is_needed(step: Pass) -> bool:
-    """Whether a program cannot be made without this pass, so that bisecting may not leave it out."""
+    """Whether no program can be made without this pass, so that bisecting keeps it."""
     return getattr(step, "needed", False)
 
 
@@ -142,7 +151,9 @@ def _say(text: str) -> None:
 
 
 def parse_pipeline(text: str, known: Mapping[str, type[Pass]]) -> Pipeline:
-    """The pipeline that `simplify,fuse{max_weight=8}` spells. Raises ValueError that names what is unknown."""
+    """The pipeline that `simplify,fuse{max_weight=8}` spells. Raises ValueError that names what is
+    unknown.
+    """
     return Pipeline(tuple(_parse_pass(item, known) for item in _split(text)))
 
 

@@ -1,4 +1,5 @@
-"""Replay a graph through a folding builder: rules, constants and common subexpressions in one sweep.
+"""Replay a graph through a folding builder: rules, constants and common subexpressions in one
+sweep.
 
     %2 = negate(%1)
     %3 = negate(%2)          ->     (nothing: %3 is %1)

@@ -1,7 +1,8 @@
 """Where matrix products come from: SciPy's pointers to BLAS, when SciPy is there.
 
-`scipy.linalg.cython_blas` is the only public table of BLAS addresses. It is imported when the first product is compiled, never
-before. Without SciPy `pointers()` is empty, and products run through NumPy on the host.
+`scipy.linalg.cython_blas` is the only public table of BLAS addresses. It is imported when the first
+product is compiled, never before. Without SciPy `pointers()` is empty, and products run through
+NumPy on the host.
 """
 
 from __future__ import annotations

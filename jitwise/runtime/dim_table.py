@@ -1,8 +1,10 @@
-"""Sizes as a straight line of integer operations: what a program computes once per call, before anything runs.
+"""Sizes as a straight line of integer operations: what a program computes once per call, before
+anything runs.
 
     n*m - 1    ->    ("mul", 0, 1), ("const", 1), ("sub", 2, 3)
 
-Entries 0.. are the symbols; equal subexpressions stand once. An overflow of 64 bits ends the run, natively.
+Entries 0.. are the symbols; equal subexpressions stand once. An overflow of 64 bits ends the run,
+natively.
 """
 
 from __future__ import annotations

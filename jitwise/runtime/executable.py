@@ -71,7 +71,9 @@ def _kernel_text(kernel: Kernel, stage: str) -> str:
     return assembly(kernel)
 
 
-def compile_graph(graph: Graph, *, fastmath: bool = False, record: Recorder | None = None) -> Executable:
+def compile_graph(
+    graph: Graph, *, fastmath: bool = False, record: Recorder | None = None
+) -> Executable:
     """`graph` as a program. Waits for the compiler."""
     from . import _native
 
@@ -105,7 +107,9 @@ def compile_graph(graph: Graph, *, fastmath: bool = False, record: Recorder | No
 
 def fusion_bodies(graph: Graph) -> list[Graph]:
     """The distinct bodies of a fused graph, in order."""
-    return list(dict.fromkeys(op.attrs["body"] for op in graph.ops if op.primitive.name == "fusion"))
+    return list(
+        dict.fromkeys(op.attrs["body"] for op in graph.ops if op.primitive.name == "fusion")
+    )
 
 
 def _say_stages(executable: Executable) -> None:

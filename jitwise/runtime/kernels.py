@@ -1,7 +1,8 @@
-"""The kernels of a program: one for each distinct body, compiled together, kept for the next program.
+"""The kernels of a program: one for each distinct body, compiled together, kept for the next
+program.
 
-Bodies with equal layout keys share a kernel, whatever their sizes. Before any kernel text is made the table is asked by key;
-what is missing is built and compiled as one module.
+Bodies with equal layout keys share a kernel, whatever their sizes. Before any kernel text is made
+the table is asked by key; what is missing is built and compiled as one module.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ _lock = threading.Lock()
 _registered: list[bool] = []
 
 
-def compile_bodies(bodies: Iterable[Graph], recorder: Recorder, fastmath: bool = False) -> dict[Graph, CompiledBody]:
+def compile_bodies(
+    bodies: Iterable[Graph], recorder: Recorder, fastmath: bool = False
+) -> dict[Graph, CompiledBody]:
     """The kernel of each body."""
     layouts = {body: layout_of(body) for body in bodies}
     keys = {body: (layout.key, fastmath) for body, layout in layouts.items()}
@@ -116,7 +119,9 @@ def flops_of(kernel: Kernel) -> float:
 
 
 def _in_place(kernel: Kernel) -> tuple[bool, ...]:
-    """For each output, whether no operand is read after its first element is written, other than at the same place."""
+    """For each output, whether no operand is read after its first element is written, other than
+    at the same place.
+    """
     if kernel.mode == "column":
         return (False,) * len(kernel.outputs)
     first = len(kernel.inputs)

@@ -3,9 +3,10 @@
     %1: f64[n, m] = fusion{body=@kernel_0}(%0)       ("alloc", 1, "f64", [0, 1])
     return %1                                  ->    ("kernel", kernel_0, [0], [1], [0, 1], 1)
 
-One walk over the ops. Fusions become kernels; every other op says itself what it is (`Primitive.execute`); an op that does not is
-called on the host. Memory is freed after the last use of its owner, and a kernel writes over an operand that dies there
-(see `memory_plan`). Outputs are memory of their own: one that is an input, or lies in another value, is copied.
+One walk over the ops. Fusions become kernels; every other op says itself what it is
+(`Primitive.execute`); an op that does not is called on the host. Memory is freed after the last use
+of its owner, and a kernel writes over an operand that dies there (see `memory_plan`). Outputs are
+memory of their own: one that is an input, or lies in another value, is copied.
 
 `Lowering` implements the protocol `ProgramEmitter`.
 """
@@ -20,7 +21,7 @@ import numpy as np
 
 from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op, Value
-from ..ir.types import DTYPE_NAMES
+from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import pointers
 from .dim_table import DimTable
@@ -43,7 +44,9 @@ class ProgramText:
 
     def __str__(self) -> str:
         lines = [f"program {self.name}: {len(self.inputs)} inputs, {self.slots} slots"]
-        lines += [f"  dim {index}: {entry}" for index, entry in enumerate([*self.symbols, *self.dims])]
+        lines += [
+            f"  dim {index}: {entry}" for index, entry in enumerate([*self.symbols, *self.dims])
+        ]
         lines += [f"  guard {relation} {dim}" for relation, dim in self.guards]
         lines += ["  " + _instruction_text(instruction) for instruction in self.instructions]
         return "\n".join([*lines, f"  return {self.outputs}"])
@@ -54,7 +57,10 @@ class ProgramText:
 
 
 def _instruction_text(instruction: tuple[Any, ...]) -> str:
-    parts = [getattr(part, "name", None) or getattr(part, "__name__", None) or str(part) for part in instruction[1:]]
+    parts = [
+        getattr(part, "name", None) or getattr(part, "__name__", None) or str(part)
+        for part in instruction[1:]
+    ]
     return f"{instruction[0]} {', '.join(parts)}"
 
 
@@ -68,10 +74,14 @@ class Lowering:
         self.instructions: list[tuple[Any, ...]] = []
         self.slots: dict[Value, int] = {}
         self.count = 0
+        self.idle: list[int] = []  # slots that hold nothing any more
+        self.reused: set[int] = set()  # slots that held something before
         self.lives: Lifetimes = lifetimes(graph)
         self.outputs = set(graph.outputs)
         self.owned: set[int] = set()  # slots with memory that has to be freed
-        self.scratch: list[int] = []  # slots to free after the current op
+        self.dense: set[Value] = set()  # what has memory of the program's, as a whole
+        self.foreign: set[Value] = set()  # what functions of the host gave
+        self.passing: list[int] = []  # slots of the current op only
         for value in graph.inputs:
             self.define(value)
 
@@ -87,18 +97,27 @@ class Lowering:
 
     def define(self, value: Value) -> int:
         """A slot for a value that an instruction will set."""
-        self.slots[value] = self.count
-        self.count += 1
-        return self.count - 1
+        slot = self.slots[value] = self._new_slot(value in self.outputs)
+        return slot
 
     def allocate(self, value: Value) -> int:
         """A slot with memory."""
         slot = self.define(value)
         self._allocate(slot, value)
+        self.dense.add(value)
         return slot
 
     def temporary(self) -> int:
-        """A slot for a view that is no value of the graph."""
+        """A slot for a view that is no value of the graph; it lasts as long as the current op."""
+        slot = self._new_slot(False)
+        self.passing.append(slot)
+        return slot
+
+    def _new_slot(self, is_output: bool) -> int:
+        if self.idle and not is_output:
+            slot = self.idle.pop()
+            self.reused.add(slot)
+            return slot
         self.count += 1
         return self.count - 1
 
@@ -111,7 +130,7 @@ class Lowering:
         self.instructions.append(parts)
 
     def host(self, function: Callable, operands: Sequence[Value], results: Sequence[Value]) -> None:
-        """Call `function(*arrays)`, which gives an array, or a tuple of them for several results."""
+        """Call `function(*arrays)`, which gives an array, or a tuple for several results."""
         places = [self.slot(operand) for operand in operands]
         self._host(function, places, results)
 
@@ -120,6 +139,7 @@ class Lowering:
         for result in results:
             slot = self.define(result)
             self.owned.add(slot)
+            self.foreign.add(result)
             outs.append((slot, DTYPE_NAMES[result.type.dtype], result.type.ndim))
         self.instructions.append(("host", function, places, outs))
 
@@ -139,14 +159,11 @@ class Lowering:
                 self._fusion(op, dying)
             else:
                 self._op(op)
-            for slot in self.scratch:
-                self.instructions.append(("free", slot))
-            self.scratch.clear()
+            for slot in self.passing:
+                self._end(slot)
+            self.passing.clear()
             for value in dying:
-                slot = self.slots[value]
-                if slot in self.owned:
-                    self.owned.discard(slot)
-                    self.instructions.append(("free", slot))
+                self._end(self.slots[value])
         outputs = self._outputs()
         return ProgramText(
             graph.name,
@@ -159,6 +176,12 @@ class Lowering:
             outputs,
         )
 
+    def _end(self, slot: int) -> None:
+        if slot in self.owned:
+            self.owned.discard(slot)
+            self.instructions.append(("free", slot))
+        self.idle.append(slot)
+
     def _outputs(self) -> list[int]:
         """The slot of each output: fresh memory, and none twice."""
         taken: set[int] = set()
@@ -166,14 +189,25 @@ class Lowering:
         inputs = {self.slots[value] for value in self.graph.inputs}
         for value in self.graph.outputs:
             slot = self.slots[value]
-            if slot in taken or slot in inputs or slot not in self.owned or self.lives.owner(value) is not value:
-                copy = self.temporary()
+            if (
+                slot in taken
+                or slot in inputs
+                or slot not in self.owned
+                or not self._is_fresh(value)
+            ):
+                copy = self._new_slot(True)
                 self._allocate(copy, value)
                 self.instructions.append(("copy", copy, slot))
                 slot = copy
             taken.add(slot)
             slots.append(slot)
         return slots
+
+    def _is_fresh(self, value: Value) -> bool:
+        """Whether a value is memory of its own: no view, and nothing that a function of the host
+        gave back.
+        """
+        return self.lives.owner(value) is value and value not in self.foreign
 
     def _op(self, op: Op) -> None:
         primitive = op.primitive
@@ -184,7 +218,9 @@ class Lowering:
 
     def _needs_host(self, op: Op) -> bool:
         return op.primitive.category == "contract" and (
-            op.results[0].type.dtype.kind not in "fc" or op.results[0].type.dtype.itemsize == 2 or not pointers()
+            op.results[0].type.dtype.kind not in "fc"
+            or op.results[0].type.dtype.itemsize == 2
+            or not pointers()
         )
 
     def _evaluate_on_host(self, op: Op) -> None:
@@ -209,36 +245,46 @@ class Lowering:
         ]
         outputs = []
         reusable = self._reusable(op, compiled, dying)
-        for result, role, in_place in zip(op.results, layout.outputs, compiled.in_place, strict=True):
-            slot = reusable.pop(result.type, [None]).pop() if in_place and result.type in reusable else None
+        for result, role, in_place in zip(
+            op.results, layout.outputs, compiled.in_place, strict=True
+        ):
+            slot = reusable.pop(result.type, None) if in_place else None
             if slot is None:
                 slot = self.allocate(result)
             else:
                 self.slots[result] = slot
+                self.dense.add(result)
             turns = role == "vector" and layout.mode == "row"
             outputs.append(self._ordered(slot, layout) if turns else slot)
         dims = [self.table.index(layout.space[axis]) for axis in layout.order]
-        self.instructions.append(("kernel", compiled.native, inputs, outputs, dims, len(layout.outer)))
+        self.instructions.append(
+            ("kernel", compiled.native, inputs, outputs, dims, len(layout.outer))
+        )
 
-    def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[Any, list[int | None]]:
-        """Slots of operands that end here and that a result may lie in, by type."""
-        found: dict[Any, list[int | None]] = {}
+    def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[ArrayType, int]:
+        """Slots of operands that end here and that a result may lie in, by type; they no longer
+        die.
+        """
+        found: dict[ArrayType, int] = {}
         if not any(compiled.in_place):
             return found
+        wanted = {
+            result.type for result, fits in zip(op.results, compiled.in_place, strict=True) if fits
+        }
+        owner = self.lives.owner
         for operand, role in zip(op.operands, compiled.layout.inputs, strict=True):
-            slot = self.slots[operand]
-            if role != "vector" or operand not in dying or slot not in self.owned:
+            if role != "vector" or operand.type not in wanted or operand.type in found:
                 continue
-            owner = self.lives.owner
-            if sum(owner(other) is operand for other in op.operands) == 1 and self._is_plain(operand):
-                found.setdefault(operand.type, []).append(slot)
-                dying.remove(operand)
-                break
+            slot = self.slots[operand]
+            if operand not in dying or slot not in self.owned or operand not in self.dense:
+                continue
+            if sum(owner(other) is operand for other in op.operands) != 1:
+                continue
+            if slot in self.reused and any(result in self.outputs for result in op.results):
+                continue  # a slot of temporaries does not become a result's
+            found[operand.type] = slot
+            dying.remove(operand)
         return found
-
-    def _is_plain(self, value: Value) -> bool:
-        """Whether the program allocated `value` as a whole, so that it is dense."""
-        return value.op is not None and value.op.primitive.name == "fusion"
 
     def _kernel_input(self, value: Value, role: str, layout: Layout) -> int:
         slot = self.slots[value]
@@ -247,8 +293,7 @@ class Lowering:
         if role == "row" and len(value.type.shape) != len(layout.outer):
             dropped = self.temporary()
             sizes = [self.table.index(layout.space[axis]) for axis in layout.outer]
-            self.instructions.append(("reshape", dropped, slot, sizes))
-            self.scratch.append(dropped)
+            self.instruction("reshape", dropped, slot, sizes)
             return dropped
         return slot
 

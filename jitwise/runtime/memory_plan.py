@@ -1,8 +1,9 @@
 """Who owns memory, how long, and which results may lie where an operand lay.
 
-A view shares the memory of its operand; the *owner* of a value is the first value on that way back. Memory lives from the op
-that makes its owner to the last use of any view of it. A kernel may write its result over an operand when the operand dies
-there, the program made it, and the kernel reads each element before it writes the same element.
+A view shares the memory of its operand; the *owner* of a value is the first value on that way back.
+A value lives until its own last use or that of a view of it. A kernel may write its result over an
+operand when the operand dies there, the program made it, and the kernel reads each element before
+it writes the same element.
 
     %1 = fusion(%0)          %1 is made
     %2 = fusion(%1)          %1 dies here: %2 lies where %1 lay
@@ -18,7 +19,9 @@ from ..ir.graph import Graph, Value
 
 @dataclass(slots=True)
 class Lifetimes:
-    """owners: the value whose memory each value lies in. dying: for each op, the owners whose last use it is."""
+    """owners: the value whose memory a view lies in. dying: for each op, the values that end
+    there.
+    """
 
     owners: dict[Value, Value]
     dying: list[list[Value]]
@@ -29,23 +32,29 @@ class Lifetimes:
 
 
 def lifetimes(graph: Graph) -> Lifetimes:
-    """Owners and ends of life, in one sweep. Inputs and what an output lies in never die."""
+    """Owners and ends of life, in two sweeps. Inputs, and what an output lies in, never die."""
     owners: dict[Value, Value] = {}
     last: dict[Value, int] = {}
+    views: list[tuple[Value, Value]] = []
     for index, op in enumerate(graph.ops):
-        if op.primitive.category == "view":
-            source = op.operands[0]
-            owners[op.results[0]] = owners.get(source, source)
         for operand in op.operands:
-            last[owners.get(operand, operand)] = index
+            last[operand] = index
         for result in op.results:
-            if result not in owners:
-                last[result] = index
+            last[result] = index
+        if op.primitive.category == "view":
+            source, result = op.operands[0], op.results[0]
+            owners[result] = owners.get(source, source)
+            views.append((result, source))
+    end = len(graph.ops)
     for value in graph.outputs:
-        last.pop(owners.get(value, value), None)
+        last[value] = end
+    for result, source in reversed(views):
+        if last[result] > last[source]:
+            last[source] = last[result]
     for value in graph.inputs:
-        last.pop(value, None)
-    dying: list[list[Value]] = [[] for _ in graph.ops]
+        last[value] = end
+    dying: list[list[Value]] = [[] for _ in range(end + 1)]
     for value, index in last.items():
         dying[index].append(value)
+    dying.pop()
     return Lifetimes(owners, dying)

@@ -144,7 +144,7 @@ class Generator:
         axis = self.draw(st.sampled_from(range(value.type.ndim)))
         starts, sizes = [0] * value.type.ndim, list(value.type.shape)
         half: Size = dims.floor_divide(sizes[axis], 2)
-        starts[axis] = self.draw(st.sampled_from((0, dims.subtract(sizes[axis], half))))  # type: ignore[call-overload]
+        starts[axis] = self.draw(st.sampled_from((0, dims.subtract(sizes[axis], half))))
         sizes[axis] = half
         return self.emit(
             "slice", value, starts=tuple(starts), strides=(1,) * len(starts), sizes=tuple(sizes)
@@ -176,7 +176,11 @@ class Generator:
 
     def finish(self) -> Graph:
         size = len(self.values)
-        chosen = self.draw(st.lists(st.integers(5, size - 1), min_size=1, max_size=4)) if size > 5 else [0]
+        chosen = (
+            self.draw(st.lists(st.integers(5, size - 1), min_size=1, max_size=4))
+            if size > 5
+            else [0]
+        )
         return self.builder.finish(tuple(self.values[index] for index in [*chosen, size - 1]))
 
 

@@ -161,7 +161,9 @@ class Machine:
         else:
             raise NotImplementedError(name)
 
-    def do_host(self, function: Any, inputs: list[int], outputs: list[tuple[int, str, int]]) -> None:
+    def do_host(
+        self, function: Any, inputs: list[int], outputs: list[tuple[int, str, int]]
+    ) -> None:
         result = function(*[self.slots[slot] for slot in inputs])
         results = result if isinstance(result, tuple) else (result,)
         for (slot, dtype, ndim), array in zip(outputs, results, strict=True):
