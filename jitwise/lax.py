@@ -28,7 +28,8 @@ def _checked(name: str, *operands: Any) -> None:
     if any(dtype != dtypes[0] for dtype in dtypes):
         shown = ", ".join(str(dtype) for dtype in dtypes)
         raise TypeError(
-            f"lax.{name} needs operands of one dtype, got {shown}; convert with lax.convert_element_type"
+            f"lax.{name} needs operands of one dtype, got {shown}; "
+            "convert with lax.convert_element_type"
         )
 
 
@@ -47,7 +48,7 @@ def _binary(name: str, function: Any) -> Any:
         return function(x, y)
 
     wrapped.__name__ = wrapped.__qualname__ = name
-    wrapped.__doc__ = f"Elementwise `numpy.{function.__name__}` of operands of one dtype. Raises TypeError otherwise."
+    wrapped.__doc__ = f"Elementwise `numpy.{function.__name__}` of operands of one dtype."
     return wrapped
 
 
@@ -168,7 +169,8 @@ def broadcast_in_dim(
     """Place axis i of `operand` at `broadcast_dimensions[i]` of `shape`, and broadcast."""
     if len(broadcast_dimensions) != _np.ndim(operand):
         raise TypeError(
-            f"lax.broadcast_in_dim needs a place for each of {_np.ndim(operand)} axes, got {broadcast_dimensions}"
+            f"lax.broadcast_in_dim needs a place for each of {_np.ndim(operand)} axes, "
+            f"got {broadcast_dimensions}"
         )
     sizes: list[Any] = [1] * len(shape)
     for size, axis in zip(_np.shape(operand), broadcast_dimensions, strict=True):
@@ -251,27 +253,5 @@ def cumprod(operand: Any, axis: int = 0) -> Any:
 
 
 globals()["slice"] = slice_
-__all__ = [
-    *_UNARY,
-    *_BINARY,
-    "broadcast",
-    "broadcast_in_dim",
-    "clamp",
-    "concatenate",
-    "convert_element_type",
-    "cumprod",
-    "cumsum",
-    "div",
-    "dot",
-    "expand_dims",
-    "full_like",
-    "integer_pow",
-    "iota",
-    "reshape",
-    "rev",
-    "select",
-    "slice",
-    "slice_in_dim",
-    "squeeze",
-    "transpose",
-]
+_NOT_OURS = {"Any", "Sequence", "annotations", "slice_"}
+__all__ = [name for name in globals() if not name.startswith("_") and name not in _NOT_OURS]

@@ -171,22 +171,13 @@ class State:
 
     def _install(self, call: Call, version: Version) -> None:
         traced, order = version.traced, call.order
-        leaves = [("leaf", order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
         captures = [(path.container, path.key, path.how) for path in traced.captures]
-        guards = [
-            (guard.path.container, order[guard.path.key] if guard.path.how == "leaf" else guard.path.key,
-             guard.path.how, guard.expected, guard.test)
-            for guard in traced.guards
-        ]  # fmt: skip
-        self.native.add_entry(
-            call.args,
-            call.kwargs,
-            version.executable.program,
-            leaves,
-            captures,
-            guards,
-            traced.outputs,
-        )
+        guards = []
+        for (how, container, key), expected, test in traced.guards:
+            guards.append((container, order[key] if how == "leaf" else key, how, expected, test))
+        program = version.executable.program
+        leaves, outputs = call.leaves(traced), traced.outputs
+        self.native.add_entry(call.args, call.kwargs, program, leaves, captures, guards, outputs)
 
     def _install_python(self, call: Call) -> None:
         self.native.add_entry(call.args, call.kwargs, None, [], [], [], ("const", None))
@@ -244,6 +235,10 @@ class Call:
     static: frozenset[int]
     key: Any
     style: Any
+
+    def leaves(self, traced: Traced) -> list[tuple[str, int]]:
+        """Where each program input comes from, leaves counted as the call is given."""
+        return [("leaf", self.order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
 
 
 class _Leaf:

@@ -93,7 +93,8 @@ def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
     except CannotTrace as failure:
         where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
         raise StageError(
-            f"{state.name} cannot be compiled, because {failure}{where}; call it directly, and it runs as Python"
+            f"{state.name} cannot be compiled, because {failure}{where}; "
+            "call it directly, and it runs as Python"
         ) from failure.__cause__
     return Traced(state, call, traced)
 
@@ -164,12 +165,9 @@ class Compiled:
         self.lowered = lowered
         call, traced = lowered.stage.call, lowered.stage.traced
         self._call = Function(self._refuse, self._refuse)
-        order = call.order
-        leaves = [("leaf", order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
         captures = [(path.container, path.key, path.how) for path in traced.captures]
-        self._call.add_entry(
-            call.args, call.kwargs, lowered.executable.program, leaves, captures, [], traced.outputs
-        )
+        program, leaves = lowered.executable.program, call.leaves(traced)
+        self._call.add_entry(call.args, call.kwargs, program, leaves, captures, [], traced.outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program. Raises ShapeError when the arguments have other types or break a
@@ -183,7 +181,8 @@ class Compiled:
         given = ", ".join(_describe(item) for item in (*args, *kwargs.values()))
         guards = f" with {', '.join(map(str, graph.guards))}" if graph.guards else ""
         raise ShapeError(
-            f"{self.lowered.stage.state.name} was compiled for ({expected}){guards}, and is called with ({given}); "
+            f"{self.lowered.stage.state.name} was compiled for ({expected}){guards}, "
+            f"and is called with ({given}); "
             "call the jitted function itself, which compiles for other types"
         )
 

@@ -4,8 +4,8 @@
     np.einsum("ij,ij->i", x, y)       ->  multiply, reduce_add: there is no matrix in it
     np.einsum("ij,jk,kl->il", ...)    ->  two products, in the order that NumPy's greedy path gives
 
-Sums are not in NumPy's order: results differ in rounding only. An index that occurs twice in one
-operand (`np.einsum("ii->i", x)`) ends the trace, and so does the form without a subscripts string.
+Sums are not in NumPy's order: results differ in rounding only. The form without a subscripts string
+ends the trace.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import apply
 from .contract import as_matrices, permuted, shaped
 from .elementwise import common_dtype
+from .grids import diagonal
 from .views import copied
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def einsum(
         _Term(trace, trace.convert(array, dtypes), labels)
         for array, labels in zip(arrays, inputs, strict=True)
     ]
+    terms = [_without_repeats(trace, term) for term in terms]
     _unify_labels(trace, terms)
     for pair in _path(trace, terms, inputs, output):
         chosen = [terms[place] for place in sorted(pair)]
@@ -94,8 +96,6 @@ def _parsed(
         if missing < 0 or (missing and not dots) or not (head + tail).isalpha() and head + tail:
             trace.refuse("error", "ValueError: einsum: subscripts do not fit the operand")
         labels = [*head, *[f"...{place}" for place in range(hidden - missing, hidden)], *tail]
-        if len(set(labels)) != len(labels):
-            trace.refuse("argument", "einsum with an index twice in one operand")
         inputs.append(labels)
     spread = [f"...{place}" for place in range(max(hidden, 0))]
     if arrow:
@@ -110,6 +110,23 @@ def _parsed(
     if spread and arrow and "..." not in right:
         trace.refuse("argument", "einsum that sums over an ellipsis")
     return inputs, output
+
+
+def _without_repeats(trace: Trace, term: _Term) -> _Term:
+    """An index that occurs twice in one operand walks along its diagonal."""
+    labels = list(term.labels)
+    array = term.array
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            sizes = array.value.type.shape
+            if not trace.same_size(sizes[first], sizes[second]):
+                trace.refuse("argument", "einsum of a diagonal that is not square")
+            array = copied(trace, diagonal(trace, copied(trace, array), 0, first, second))
+            labels = [each for place, each in enumerate(labels) if place not in (first, second)]
+            labels.append(label)
+    return _Term(trace, array, labels)
 
 
 def _unify_labels(trace: Trace, terms: list[_Term]) -> None:

@@ -182,7 +182,9 @@ def isclose(
     if any(type(each) not in (int, float) or not np.isfinite(each) for each in (rtol, atol)):
         trace.refuse("argument", "isclose with traced or infinite tolerances")
     if right.kind == "python":
-        right = trace.convert(right, np.dtype(np.float64)) if right.dtype.kind == "i" else right
+        if right.dtype.kind == "i":
+            value = trace.convert(right, np.dtype(np.float64)).value
+            right = Tracer(trace, value, "python", float(right.hint))
     else:
         right = trace.convert(right, np.result_type(right.dtype, 1.0))
     distance = apply(trace, np.absolute, [apply(trace, np.subtract, [left, right])])

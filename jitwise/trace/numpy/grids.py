@@ -1,4 +1,4 @@
-"""Matrices and grids made of positions: eye, tri, tril, triu, indices, meshgrid.
+"""Matrices and grids made of positions: eye, tri, tril, triu, diag, indices, meshgrid.
 
 np.eye(n)     ->  iota as a column, iota as a row, equal, convert
 np.triu(x)    ->  greater_equal of two iotas, select
@@ -16,13 +16,25 @@ from ...ops.compare import select
 from ...ops.movement import iota
 from ..namespace import CREATION
 from ..size import size_of
-from ..tracer import FUNCTIONS, Tracer
+from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
-from .arguments import dtype_of, is_traced, lengths_of, refuse_given, refuse_order
-from .join import stack_nested
+from .arguments import (
+    axis_of,
+    dtype_of,
+    is_nonnegative,
+    is_positive,
+    is_traced,
+    lengths_of,
+    refuse_given,
+    refuse_order,
+)
+from .create import filled
+from .index import getitem
+from .join import joined, stack_nested
 from .ranges import INT, counting
-from .shape import broadcast_arrays
-from .views import copied, reshaped
+from .reduce import sum as sum_
+from .shape import broadcast_arrays, transposed
+from .views import copied, cut, reshaped
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -144,5 +156,90 @@ def meshgrid(
     return tuple([copied(trace, output) for output in outputs]) if copy else tuple(outputs)
 
 
+# Diagonals
+
+
+def diagonal(trace: Trace, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tracer:
+    operand = trace.lift(a)
+    ndim = operand.ndim
+    if ndim < 2:
+        trace.refuse("error", "ValueError: diag requires an array of at least two dimensions")
+    first, second = axis_of(trace, axis1, ndim), axis_of(trace, axis2, ndim)
+    if first == second:
+        trace.refuse("error", "ValueError: axis1 and axis2 cannot be the same")
+    order = (*[axis for axis in range(ndim) if axis not in (first, second)], first, second)
+    moved = transposed(trace, copied(trace, operand), order)
+    shift = _integer(trace, offset)
+    if is_nonnegative(trace, shift):
+        part = getitem(moved, (Ellipsis, slice(trace.expose(shift), None)))
+    else:
+        part = getitem(moved, (Ellipsis, slice(trace.expose(-shift), None), slice(None)))
+    result = _main_diagonal(trace, part)
+    operand.shared = result.shared = True  # a read-only view
+    return result
+
+
+def _main_diagonal(trace: Trace, operand: Tracer) -> Tracer:
+    """The diagonal of an n by n square is a column of its first n*n - 1 items in rows of n + 1."""
+    *rest, rows, columns = operand.value.type.shape
+    length = rows if is_nonnegative(trace, dims.subtract(columns, rows)) else columns
+    if not is_positive(trace, length):
+        trace.refuse("argument", "an empty diagonal")
+    corner = slice(None, trace.expose(length))
+    square = getitem(operand, (Ellipsis, corner, corner))
+    items = dims.multiply(length, length)
+    flat = copied(trace, reshaped(trace, square, (*rest, items)))
+    before = dims.subtract(length, 1)
+    axis = len(rest)
+    most = cut(trace, flat, axis, 0, dims.subtract(items, 1))
+    table = reshaped(trace, most, (*rest, before, dims.add(length, 1)))
+    column = reshaped(trace, cut(trace, table, axis + 1, 0, 1), (*rest, before))
+    return joined(trace, [column, cut(trace, flat, axis, dims.subtract(items, 1), 1)], axis)
+
+
+def diag(trace: Trace, v: Any, k: Any = 0) -> Tracer:
+    operand = trace.lift(v)
+    if operand.ndim == 2:
+        return diagonal(trace, operand, k)
+    if operand.ndim != 1:
+        trace.refuse("error", "ValueError: Input must be 1- or 2-d.")
+    shift = _integer(trace, k)
+    if not isinstance(shift, int):
+        shift = trace.number(shift)
+    length = operand.value.type.shape[0]
+    size = dims.add(length, abs(shift))
+    column, row = _places(trace, size, size, shift)
+    zeros = filled(trace, trace.constant(0, operand.dtype), (abs(shift),))
+    spread = joined(trace, [zeros, operand] if shift > 0 else [operand, zeros], 0)
+    mask = apply(trace, np.equal, [column, row])
+    if shift == 0:
+        spread = Tracer(trace, operand.value, "array")
+    spread = Tracer(trace, trace.broadcast(spread, (size, *spread.value.type.shape)).value, "array")
+    return trace.emit(select, trace.align([mask, spread, trace.constant(0, operand.dtype)]))
+
+
+def trace_of(
+    trace: Trace,
+    a: Any,
+    offset: Any = 0,
+    axis1: Any = 0,
+    axis2: Any = 1,
+    dtype: Any = None,
+    out: Any = None,
+) -> Tracer:
+    if out is not None:
+        trace.refuse("argument", "trace(out=...)")
+    return sum_(
+        trace, diagonal(trace, copied(trace, trace.lift(a)), offset, axis1, axis2), -1, dtype
+    )
+
+
+FUNCTIONS.update({np.diagonal: diagonal, np.diag: diag, np.trace: trace_of})
+METHODS["diagonal"] = lambda operand, offset=0, axis1=0, axis2=1: diagonal(
+    operand.trace, operand, offset, axis1, axis2
+)
+METHODS["trace"] = lambda operand, *args, **options: trace_of(
+    operand.trace, operand, *args, **options
+)
 FUNCTIONS.update({np.tril: tril, np.triu: triu, np.meshgrid: meshgrid})
 CREATION.update({np.eye: eye, np.identity: identity, np.tri: tri, np.indices: indices})

@@ -79,7 +79,8 @@ def arange(
         start, stop = 0, start
     bounds = [_number(trace, item) for item in (start, stop, 1 if step is None else step)]
     if all(type(item) is int or type(item) is SizeTracer for item in bounds):
-        return _integers(trace, *[size_argument(trace, item) for item in bounds], dtype)
+        first, last, stride = [size_argument(trace, item) for item in bounds]
+        return _integers(trace, first, last, stride, dtype)
     numbers = [trace.number(item.size) if type(item) is SizeTracer else item for item in bounds]
     return np.arange(*numbers, dtype=dtype)
 

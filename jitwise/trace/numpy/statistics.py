@@ -199,7 +199,7 @@ def average(
 def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tracer:
     operand = trace.lift(x)
     if operand.value.type.dtype.kind not in "fc":
-        operand = trace.convert(operand, DOUBLE)
+        operand = trace.convert(operand, DOUBLE, "array" if operand.ndim else "scalar")
     ndim = operand.ndim
     keep = bool(keepdims)
     if axis is None and (
@@ -246,7 +246,7 @@ def _vector_norm(
         return summed(trace, apply(trace, np.absolute, [operand]), axes, None, keep)
     if ord == 0:
         nonzero = apply(trace, np.not_equal, [operand, trace.constant(0, operand.dtype)])
-        real = np.empty(0, operand.dtype).real.dtype
+        real = complex_rows.PARTS.get(operand.dtype, operand.dtype)
         return summed(trace, trace.convert(nonzero, real), axes, None, keep)
     return trace.refuse("argument", f"norm(ord={ord!r})")
 
