@@ -218,10 +218,12 @@ def _real(operand: Tracer) -> Tracer:
     return result
 
 
-def _imag(operand: Tracer) -> Tracer:
+def _imag(operand: Tracer) -> Any:
     trace = operand.trace
     if operand.kind == "python":
-        trace.refuse("value", "imag")
+        return (
+            type(operand.hint)(0) if operand.dtype.kind in "if" else trace.refuse("value", "imag")
+        )
     if operand.value.type.dtype.kind != "c":
         zero = filled(trace, trace.constant(0, operand.value.type.dtype), operand.value.type.shape)
         zero.kind = operand.kind
@@ -242,7 +244,7 @@ def real(trace: Trace, val: Any) -> Tracer:
     return _real(trace.lift(val))
 
 
-def imag(trace: Trace, val: Any) -> Tracer:
+def imag(trace: Trace, val: Any) -> Any:
     return _imag(trace.lift(val))
 
 

@@ -238,8 +238,5 @@ FUNCTIONS.update({np.diagonal: diagonal, np.diag: diag, np.trace: trace_of})
 METHODS["diagonal"] = lambda operand, offset=0, axis1=0, axis2=1: diagonal(
     operand.trace, operand, offset, axis1, axis2
 )
-METHODS["trace"] = lambda operand, *args, **options: trace_of(
-    operand.trace, operand, *args, **options
-)
 FUNCTIONS.update({np.tril: tril, np.triu: triu, np.meshgrid: meshgrid})
 CREATION.update({np.eye: eye, np.identity: identity, np.tri: tri, np.indices: indices})
