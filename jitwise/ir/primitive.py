@@ -41,8 +41,10 @@ class Emitter(Protocol):
     """Emission of elementwise code for one kernel body; implemented by the llvm layer.
 
     Operands have one lane (row prologue) or as many as the kernel; a lowering never needs to know.
-    Bool operands are
-    masks. Every method returns a new operand.
+    Bool operands are masks. Every method returns a new operand. `instruction`, `compare` and
+    `intrinsic` (fneg too) are LLVM's words, unguarded; `convert` is NumPy's `astype`; `math` is the
+    vector math library; the methods from `is_nan` on have NumPy's meaning for every operand:
+    division by zero, wide shifts, the largest of nans.
     """
 
     def instruction(self, opcode: str, left: Any, right: Any) -> Any: ...
@@ -97,7 +99,7 @@ class Primitive:
     name: IR spelling, StableHLO's word where it exists.
     category: "elementwise" (one output element from one element of each operand), "reduce", "view"
     (moves no data),
-        "data" (moves data), "contract", "source" (no operands), "control", "effect".
+        "data" (moves data), "scan", "contract", "source" (no operands), "control", "effect".
     infer: type rule `(operand types, attrs) -> result type(s)`; raises TypeError in the user's
     words.
     evaluate: the NumPy meaning `(*arrays, **attrs)`; sizes in attrs arrive as ints.

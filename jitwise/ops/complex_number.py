@@ -77,8 +77,24 @@ def _conjugate(e: Any, attrs: Attrs, z: Any) -> Any:
 
 # Of a real number the number itself: `ufuncs` emits nothing.
 conjugate = elementwise("conjugate", np.conjugate, {"c": _conjugate}, hlo="chlo.conj")
+
+
+def _reciprocal(e: Any, attrs: Attrs, z: Any) -> Any:
+    """Divide by the larger part first, as NumPy does."""
+    x, y = e.real(z), e.imag(z)
+    one = e.constant(1.0, x.dtype)
+    wide = e.compare("ole", e.intrinsic("fabs", y), e.intrinsic("fabs", x))
+    ratio = e.instruction("fdiv", e.select(wide, y, x), e.select(wide, x, y))
+    first = e.select(wide, x, e.instruction("fmul", x, ratio))
+    second = e.select(wide, e.instruction("fmul", y, ratio), y)
+    scale = e.instruction("fadd", first, second)
+    real = e.instruction("fdiv", e.select(wide, one, ratio), scale)
+    imag = e.instruction("fdiv", e.intrinsic("fneg", e.select(wide, ratio, one)), scale)
+    return e.complex(real, imag)
+
+
 # Of a real number a division: `ufuncs` emits that.
-reciprocal = elementwise("reciprocal", np.reciprocal, {}, flops=6)
+reciprocal = elementwise("reciprocal", np.reciprocal, {"c": _reciprocal}, flops=14)
 
 x, y = holes("x y")
 rule("real-complex", node("real", node("complex", x, y)), x)

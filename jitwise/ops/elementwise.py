@@ -414,8 +414,8 @@ def _divide_by_power_of_two(builder: Builder, operands: tuple[Value, ...], attrs
     if abs(np.frexp(divisor)[0]) != 0.5:
         return None
     with np.errstate(all="ignore"):
-        reciprocal = (1 / divisor).astype(divisor.dtype)
-    if not np.isfinite(reciprocal) or abs(reciprocal) < np.finfo(divisor.dtype).tiny:
+        reciprocal = np.true_divide(1, divisor, dtype=divisor.dtype)
+    if not np.isfinite(reciprocal) or abs(reciprocal) < np.finfo(divisor.dtype.type).tiny:
         return None
     factor = builder.constant(reciprocal, divisor.dtype)
     return builder.emit(multiply, (operands[0], factor))
@@ -426,7 +426,11 @@ def _divide_by_constant(builder: Builder, operands: tuple[Value, ...], attrs: At
     divisor = operands[1].constant
     if divisor is None or divisor.dtype.kind != "f" or not np.isfinite(divisor) or not divisor:
         return None
-    factor = builder.constant(1 / divisor, divisor.dtype)
+    with np.errstate(all="ignore"):
+        reciprocal = np.true_divide(1, divisor, dtype=divisor.dtype)
+    if not np.isfinite(reciprocal):
+        return None
+    factor = builder.constant(reciprocal, divisor.dtype)
     return builder.emit(multiply, (operands[0], factor))
 
 

@@ -104,7 +104,27 @@ def _nextafter(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
 nextafter = elementwise(
     "nextafter", np.nextafter, {"f": _nextafter}, hlo="chlo.next_after", flops=8
 )
-spacing = elementwise("spacing", np.spacing, {}, flops=6)
+
+
+def _spacing(e: Any, attrs: Attrs, operand: Any) -> Any:
+    """The distance to the next number away from zero, with the operand's sign, and of 0 positive.
+
+    Of float16 the distance to the next number above, as in NumPy.
+    """
+    dtype = operand.dtype
+    bits = signed_bits(e, operand)
+    one = e.constant(1, bits.dtype)
+    moved = e.instruction("add", bits, one)
+    if dtype == HALF:
+        down = e.instruction("sub", bits, one)
+        moved = e.select(e.compare("slt", bits, e.constant(0, bits.dtype)), down, moved)
+    distance = e.instruction("fsub", e.bitcast(moved, dtype), operand)
+    zero = e.compare("oeq", operand, e.constant(0.0, dtype))
+    distance = e.select(zero, e.bitcast(one, dtype), distance)
+    return e.select(_is_finite(e, operand), distance, e.constant(np.nan, dtype))
+
+
+spacing = elementwise("spacing", np.spacing, {"f": _spacing}, flops=6)
 
 
 def _infer_ldexp(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:

@@ -76,11 +76,10 @@ HOST_KINDS = {
     "log2": "c",
     "log_plus_one": "c",
     "power": "iuc",  # of a constant integer: a chain of products
-    "reciprocal": "iufc",  # of a real number: emitted as a quotient
+    "reciprocal": "iuf",  # emitted as a quotient
     "sign": "c",
     "sine": "c",
     "sinh": "c",
-    "spacing": "f",
     "sqrt": "c",
     "tan": "c",
     "tanh": "c",
