@@ -1,9 +1,11 @@
 """The dispatcher tells calls apart exactly when one compiled program could not serve both."""
 
 import collections
+import dataclasses
 import enum
 import gc
 import sys
+import typing
 import weakref
 
 import numpy as np
@@ -22,6 +24,31 @@ class Colour(enum.Enum):
 
 class Mine(np.ndarray):
     pass
+
+
+@dataclasses.dataclass
+class State:
+    position: object
+    name: str = "a"
+    unit: typing.ClassVar[str] = "m"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    position: object
+
+
+@dataclasses.dataclass
+class Derived(State):
+    more: float = 0.0
+
+
+@dataclasses.dataclass
+class Hooked:
+    position: object
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
 
 
 def ones(*shape, dtype=float):
@@ -48,6 +75,9 @@ SAME = {
     "dicts": ({"a": 1, 2: ones(2)}, {"a": 9, 2: ones(3)}),
     "dicts with tuple keys": ({("a", 1): 1}, {("a", 1): 2}),
     "named tuples": (Point(1, 2.0), Point(3, 4.0)),
+    "dataclasses": (State(ones(2)), State(ones(3))),
+    "slotted dataclasses": (Frozen([1]), Frozen([2])),
+    "derived dataclasses": (Derived(1, more=1.0), Derived(2, more=2.0)),
     "the same object": (Colour.RED, Colour.RED),
     "the same function": (len, len),
     "None": (None, None),
@@ -94,6 +124,11 @@ DIFFERENT = {
     "named tuple and tuple": (Point(1, 2), (1, 2)),
     "named tuple types": (Point(1, 2), Other(1, 2)),
     "dict and subclass": ({"a": 1}, collections.OrderedDict(a=1)),
+    "dataclass and tuple": (State(1), (1, "a")),
+    "dataclasses of other strings": (State(1), State(1, "b")),
+    "dataclasses of other types": (State(1), State(1.0)),
+    "dataclass and base": (Derived(1), State(1)),
+    "dataclasses with hooks": (Hooked(1), Hooked(1)),
     "members": (Colour.RED, Colour.BLUE),
     "functions": (len, abs),
     "types": (int, float),
@@ -122,6 +157,31 @@ def test_an_array_subclass_is_known_by_identity_and_never_an_input(calls, host_p
     calls.plain(mine)
     assert not calls.misses(mine)
     assert calls.misses(mine.copy())
+
+
+def test_a_dataclass_instance_is_its_fields_only_when_it_is_nothing_else(calls):
+    state, frozen = State(ones(2)), Frozen((1, State(2.5)))
+    assert native.call_leaves((state, frozen)) == [state.position, "a", 1, 2.5, "a"]
+    for change in (lambda s: setattr(s, "cache", 1), lambda s: delattr(s, "position")):
+        odd = State(1)
+        change(odd)
+        assert native.call_leaves((odd,)) == [odd]
+    cyclic = State(None)
+    cyclic.position = cyclic
+    assert calls.misses(cyclic)
+
+    def make():
+        @dataclasses.dataclass
+        class Local:
+            x: float
+
+        calls.plain(Local(1.0))
+        assert not calls.misses(Local(2.0))
+        return weakref.ref(Local)
+
+    watches = [make() for _ in range(20)]
+    gc.collect()
+    assert [watch() for watch in watches] == [None] * 20
 
 
 def test_call_styles_are_separate_keys_and_aliases_share_one_program(calls, host_program):
@@ -257,12 +317,16 @@ def test_an_object_with_the_address_of_a_dead_one_is_a_miss(calls):
     class Thing:
         pass
 
+    addresses = set()
     for _ in range(200):
         thing = Thing()
+        addresses.add(id(thing))
         assert calls.misses(thing)
         calls.plain(thing)
         assert not calls.misses(thing)
+        calls.missed.clear()
         del thing  # its address is free for the next one
+    assert len(addresses) < 200
 
 
 def test_entries_do_not_keep_weakly_referable_arguments_alive_and_dead_ones_are_swept(calls):
@@ -274,9 +338,15 @@ def test_entries_do_not_keep_weakly_referable_arguments_alive_and_dead_ones_are_
     watch = weakref.ref(alive)
     del alive
     assert watch() is None
-    for _ in range(1000):
-        calls.plain(Thing())
-    assert len(calls.function.entries()) < 200
+    things = [Thing() for _ in range(1000)]
+    for thing in things:
+        calls.plain(thing)
+    assert len(calls.function.entries()) >= 1000
+    del things, thing
+    numbers = [list(range(n)) for n in range(1500)]
+    for number in numbers:
+        calls.plain(number)
+    assert len(calls.function.entries()) == 1500
 
 
 def test_opaque_types_are_told_apart_by_type_alone(calls):

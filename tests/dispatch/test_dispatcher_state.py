@@ -163,6 +163,7 @@ def test_guards_by_identity_absence_length_and_argument_value(calls):
         guards=[
             (scope, "helper", "dict", helper, "is"), (scope, "abs", "dict", None, "absent"),
             (items, None, "length", 2, "equal"), (0, None, "leaf", 3, "equal"),
+            (None, 1, "leaf", "a", "equal"), ({"a": 5}, "a", "item", 5, "equal"),
         ],
     )  # fmt: skip
     assert not calls.misses(3, "a")
@@ -230,12 +231,13 @@ def test_entries_of_one_signature_are_tried_in_order_until_one_fits(calls, host_
     assert calls.misses(ones(10))
     calls.plain(ones(2))
     assert calls.function(ones(10))[0] == "python"
+    assert calls.function(ones(2))[0] == 2
     late = add(sized(10, 10))  # behind the entry that runs Python, which would take every call
     assert calls.function(ones(10))[0] == 10
     add(sized(10, -10), front=True)
     for _ in range(3):
         assert calls.function(ones(10))[0] == -10
-    assert [entry.hits for entry in [*entries, late]] == [1, 1, 0, 2, 0, 0, 0, 1, 1]
+    assert [entry.hits for entry in [*entries, late]] == [2, 1, 0, 2, 0, 0, 0, 1, 1]
     assert calls.function.remove_entry(entries[0]) is True
     assert calls.function.remove_entry(entries[0]) is False
     assert calls.function(ones(2))[0] == "python"
@@ -244,15 +246,54 @@ def test_entries_of_one_signature_are_tried_in_order_until_one_fits(calls, host_
         calls.function.remove_entry("entry")
 
 
-def test_a_program_that_gives_up_is_answered_by_the_fallback(calls, checked_program):
-    calls.function.add_entry(
-        (ones(3),), {"k": 1.0}, checked_program(), [("leaf", 0)], outputs=("array", 0)
-    )
+def test_a_program_that_gives_up_leaves_the_call_to_the_next_entry_and_the_last_to_miss(
+    calls, checked_program, host_program
+):
+    def add(program):
+        calls.function.add_entry(
+            (ones(3),), {"k": 1.0}, program, [("leaf", 0)], outputs=("array", 0)
+        )
+
+    add(checked_program())
     assert calls.function(ones(3), k=2.0).tolist() == [2, 2, 2]
     x = -ones(3)
-    assert calls.function(x, k=2.0) == ("python", (x,), {"k": 2.0})
+    assert calls.function(x, k=2.0) == ("miss", (x,), {"k": 2.0})
     [(_, _, _, hits, gave_up)] = calls.function.entries()
     assert (hits, gave_up) == (1, 1)
+    calls.plain(x, k=1.0)
+    assert calls.function(x, k=2.0) == ("python", (x,), {"k": 2.0})
+    add(host_program(lambda x: x - 1, ONE))
+    assert calls.function(x, k=2.0).tolist() == [-2, -2, -2]
+    assert calls.function(ones(3), k=2.0).tolist() == [2, 2, 2]
+
+
+def test_matches_tells_whether_an_entry_would_serve_without_running_it(calls, host_program):
+    ran = []
+    scope = {"w": ones(3), "k": 1}
+    program = host_program(
+        lambda x, w: ran.append(x) or x, TWO, symbols=[("size", 0, 0), ("size", 1, 0)],
+        dims=[("sub", 0, 1)], guards=[("eq", 2)],
+    )  # fmt: skip
+    calls.function.add_entry(
+        (), {"x": ones(3)}, program, [("leaf", 0), ("capture", 0)],
+        captures=[(scope, "w", "dict")], guards=[(scope, "k", "dict", 1, "equal")],
+        outputs=("array", 0),
+    )  # fmt: skip
+    matches = calls.function.matches
+    assert matches(x=ones(3))
+    assert not matches(x=ones(4))
+    assert not matches(ones(3))
+    assert not matches(x=1.0)
+    scope["k"] = 2
+    assert not matches(x=ones(3))
+    scope.update(k=1, w=ones(3, dtype="f4"))
+    assert not matches(x=ones(3))
+    scope["w"] = ones(4)
+    assert matches(x=ones(4))
+    calls.plain(1)
+    assert matches(2)
+    assert ran == []
+    assert not calls.missed
 
 
 def test_errors_of_program_miss_fallback_and_result_pass_through(calls, host_program):
@@ -331,6 +372,7 @@ def test_an_array_that_is_written_must_be_writable_native_and_share_no_memory(ca
     for x in (frozen, ones(3, dtype=">f8"), memory[:3], np.lib.stride_tricks.as_strided(
         ones(1), (3,), (0,), writeable=True
     )):  # fmt: skip
-        assert calls.function(x)[0] == "python"
+        assert calls.function(x)[0] == "miss"
+        assert not calls.function.matches(x)
     scope["w"] = memory[3:][::-1]
     assert isinstance(calls.function(memory[:2]), np.ndarray)

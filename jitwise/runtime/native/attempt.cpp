@@ -98,6 +98,13 @@ public:
         return parts_->program->run(views_.data(), results_.data());
     }
 
+    bool program_guards_hold() const {
+        const Dims &sizes = parts_->program->sizes();
+        InlineVector<std::int64_t, 16> values;
+        values.reserve(sizes.count());
+        return sizes.evaluate(views_.data(), values.data()) && sizes.guards_hold(values.data());
+    }
+
     PyObject *output() {
         const Recipe &recipe = parts_->recipe;
         if (recipe.kind == Recipe::Kind::array && results_[recipe.index].array != nullptr) {
@@ -113,7 +120,7 @@ private:
         static_assert(sizeof(npy_intp) == sizeof(std::int64_t), "shapes are read in place");
         return {PyArray_BYTES(array), PyArray_NDIM(array),
                 reinterpret_cast<const std::int64_t *>(PyArray_DIMS(array)),
-                reinterpret_cast<const std::int64_t *>(PyArray_STRIDES(array))};
+                reinterpret_cast<const std::int64_t *>(PyArray_STRIDES(array)), array};
     }
 
     Found make_other_view(const Input &input, PyObject *value) {
@@ -128,7 +135,7 @@ private:
         }
         storage_.push_back(ScalarStorage());
         char *bytes = storage_[storage_.size() - 1].bytes;
-        views_.push_back({bytes, 0, nullptr, nullptr});
+        views_.push_back({bytes, 0, nullptr, nullptr, nullptr});
         return store_number(input.kind, value, bytes);
     }
 
@@ -178,40 +185,49 @@ private:
     InlineVector<Result, 2> results_;
 };
 
-Outcome outcome_of(Found found) {
-    return found == Found::error ? Outcome::error : Outcome::no_match;
+// Everything that must hold before the program is run.
+Found prepare(Attempt &attempt, const EntryParts &parts) {
+    Found found = attempt.fetch_captures();
+    if (found == Found::yes) found = attempt.check_guards();
+    if (found == Found::yes && parts.program != nullptr) found = attempt.make_views();
+    return found;
 }
 
 }  // namespace
 
 Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
     EntryParts *parts = entry->parts;
-    if (parts == nullptr) return Outcome::no_match;
-    if (!anchors_match(parts->anchors, call)) return Outcome::no_match;
+    if (parts == nullptr || !anchors_match(parts->anchors, call)) return Outcome::no_match;
     Attempt attempt(parts, call);
-    Found found = attempt.fetch_captures();
-    if (found != Found::yes) return outcome_of(found);
-    found = attempt.check_guards();
-    if (found != Found::yes) return outcome_of(found);
+    const Found found = prepare(attempt, *parts);
+    if (found != Found::yes) return found == Found::no ? Outcome::no_match : Outcome::error;
     if (parts->program == nullptr) {
         ++entry->hits;
         return Outcome::fallback;
     }
-    found = attempt.make_views();
-    if (found != Found::yes) return outcome_of(found);
     if (parts->writes && !attempt.writes_are_safe()) {
         ++entry->deoptimizations;
-        return Outcome::fallback;
+        return Outcome::no_match;
     }
     switch (attempt.run()) {
         case Status::ok: break;
         case Status::guard_failed: return Outcome::no_match;
-        case Status::deoptimize: ++entry->deoptimizations; return Outcome::fallback;
+        case Status::deoptimize: ++entry->deoptimizations; return Outcome::no_match;
         case Status::error: return Outcome::error;
     }
     ++entry->hits;
     *result = attempt.output();
     return *result == nullptr ? Outcome::error : Outcome::done;
+}
+
+Found entry_matches(Entry *entry, const Signature &call) {
+    EntryParts *parts = entry->parts;
+    if (parts == nullptr || !anchors_match(parts->anchors, call)) return Found::no;
+    Attempt attempt(parts, call);
+    const Found found = prepare(attempt, *parts);
+    if (found != Found::yes || parts->program == nullptr) return found;
+    if (parts->writes && !attempt.writes_are_safe()) return Found::no;
+    return attempt.program_guards_hold() ? Found::yes : Found::no;
 }
 
 }  // namespace jitwise::dispatch

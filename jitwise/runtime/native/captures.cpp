@@ -38,7 +38,7 @@ bool fits(How how, PyObject *container) {
         case How::length:
             return PyList_CheckExact(container) || PyTuple_CheckExact(container) ||
                    PyDict_CheckExact(container);
-        case How::leaf: return PyLong_Check(container);
+        case How::leaf: return PyLong_Check(container) || container == Py_None;
         default: return true;
     }
 }
@@ -147,12 +147,15 @@ bool same_value(PyObject *left, PyObject *right) {
 
 bool Fetch::parse(PyObject *where, PyObject *name, PyObject *how_text, const Signature &call) {
     if (!parse_how(how_text, &how)) return false;
+    if (how == How::item && PyDict_Check(where)) how = How::dict;
     if (!fits(how, where)) {
         PyErr_Format(PyExc_TypeError, "cannot fetch %R from a %s", how_text,
                      Py_TYPE(where)->tp_name);
         return false;
     }
-    PyObject *number = how == How::leaf ? where : how == How::item ? name : nullptr;
+    PyObject *number = nullptr;
+    if (how == How::leaf) number = where == Py_None ? name : where;
+    if (how == How::item) number = name;
     if (number != nullptr) {
         index = PyNumber_AsSsize_t(number, PyExc_OverflowError);
         if (index == -1 && PyErr_Occurred()) return false;
@@ -226,8 +229,8 @@ bool parse_capture(PyObject *item, const Signature &call, Capture *capture) {
     }
     capture->token = leaf_token(value);
     if (input_dtype(capture->token) < 0) {
-        PyErr_Format(PyExc_TypeError, "the captured value %R is a %s, not a numeric array or number",
-                     key, Py_TYPE(value)->tp_name);
+        PyErr_Format(PyExc_TypeError, "the captured %R is a %s, not a numeric array or number", key,
+                     Py_TYPE(value)->tp_name);
         Py_DECREF(value);
         return false;
     }

@@ -9,10 +9,10 @@
 //     dict    container[key] of a dict (globals, an instance's __dict__)
 //     cell    the contents of a closure cell
 //     attr    getattr(container, key); Python code runs only if the class defines such code
-//     item    container[key] of an exact list or tuple
+//     item    container[key] of an exact list or tuple, or of a dict
 //     length  len(container) of an exact list, tuple or dict
 //     object  the container itself
-//     leaf    the call's own leaf number `container`
+//     leaf    the call's own leaf number `key` (container None)
 // A container that is itself an object argument of the call is not kept alive by the entry: it is
 // taken from the call instead.
 #pragma once

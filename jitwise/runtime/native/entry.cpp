@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "dispatch_numpy.h"
+#include "weak_reference.h"
 
 namespace jitwise::dispatch {
 
@@ -12,17 +13,8 @@ namespace {
 
 PyTypeObject *entry_type;
 
-// Borrowed and for comparing only; None or null when the object has died.
 PyObject *referent_of(const Anchor &anchor) {
-    if (!anchor.weak) return anchor.reference;
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *object = nullptr;
-    if (PyWeakref_GetRef(anchor.reference, &object) < 0) PyErr_Clear();
-    Py_XDECREF(object);
-    return object;
-#else
-    return PyWeakref_GetObject(anchor.reference);
-#endif
+    return anchor.weak ? weak_referent(anchor.reference) : anchor.reference;
 }
 
 bool add_anchor(PyObject *object, std::vector<Anchor> *anchors) {

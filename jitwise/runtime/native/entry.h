@@ -65,6 +65,8 @@ bool entry_is_alive(const Entry *entry);
 // Are the objects the call mentions the very ones the entry was made for, and not younger ones at
 // the addresses of the dead?
 bool anchors_match(const std::vector<Anchor> &anchors, const Signature &call);
+// Would the entry serve the call? Nothing is run but what guards and captures ask for.
+Found entry_matches(Entry *entry, const Signature &call);
 // Serve the call if captures, guards and the program allow it. `words` are known to be equal.
 Outcome try_entry(Entry *entry, const Signature &call, PyObject **result);
 

@@ -261,6 +261,31 @@ PyObject *function_describe(PyObject *self, PyObject *args) {
     return list_of(describe(signature.words.data(), signature.words.size()));
 }
 
+Found matches(Function *function, const Call &call) {
+    Signature signature;
+    if (!signature.scan(call.args, call.count(), call.names, function->opaque_types))
+        return Found::no;
+    EntryList *list = function->table->find(signature);
+    if (list == nullptr) return Found::no;
+    ++list->users;
+    Found found = Found::no;
+    for (std::size_t i = 0; found == Found::no && i < list->entries.size(); ++i)
+        found = entry_matches(list->entries[i], signature);
+    list->release();
+    return found;
+}
+
+PyObject *function_matches(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                           PyObject *names) {
+    try {
+        const Call call{args, static_cast<std::size_t>(count), names};
+        const Found found = matches(function_of(self), call);
+        return found == Found::error ? nullptr : PyBool_FromLong(found == Found::yes);
+    } catch (const std::bad_alloc &) {
+        return PyErr_NoMemory();
+    }
+}
+
 PyObject *function_get(PyObject *self, PyObject *instance, PyObject *) {
     if (instance == nullptr || instance == Py_None) {
         Py_INCREF(self);
@@ -384,6 +409,9 @@ PyMethodDef function_methods[] = {
      METH_VARARGS | METH_KEYWORDS,
      "add_entry(args, kwargs, program=None, leaves=(), captures=(), guards=(), outputs=None,\n"
      "          written=(), name=None, front=False) -> Entry"},
+    {"matches", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function_matches)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "matches(*args, **kwargs): would an entry serve this call? Nothing is run."},
     {"remove_entry", function_remove_entry, METH_O, "remove_entry(entry) -> was it there?"},
     {"entries", function_entries, METH_NOARGS,
      "A list of (entry, tokens in words, program, hits, deoptimizations)."},

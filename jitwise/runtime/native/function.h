@@ -3,8 +3,8 @@
 //
 //     Function(miss, fallback)
 //     call -> signature -> entries of that signature, in order -> result
-//                       -> none fits: miss(args, kwargs)
-//                       -> the program gives up: fallback(*args, **kwargs)
+//                       -> none fits, or all give up: miss(args, kwargs)
+//                       -> an entry without a program: fallback(*args, **kwargs)
 //
 // It behaves like a Python function otherwise: binds as a method, has a __dict__, can be weakly
 // referenced, takes part in garbage collection. The type is mutable, so that the Python layer can

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "dataclass_fields.h"
 #include "dispatch_numpy.h"
 
 namespace jitwise::dispatch {
@@ -144,8 +145,14 @@ bool Signature::scan_other(PyObject *value, int depth) {
         return scan_items(Tag::tuple, reinterpret_cast<PyTupleObject *>(value)->ob_item,
                           PyTuple_GET_SIZE(value), depth);
     }
-    leaves.push_back(value);
     const std::uint64_t scalar = scalar_word(type);
+    if (scalar == 0 && PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        InlineVector<PyObject *, 16> values;
+        if (dataclass_values(value, &values))
+            return scan_dataclass(reinterpret_cast<PyObject *>(type), values.data(), values.size(),
+                                  depth);
+    }
+    leaves.push_back(value);
     if (scalar != 0) {
         words.push_back(scalar);
     } else if (value == Py_None) {
@@ -171,6 +178,12 @@ bool Signature::scan_items(Tag tag, PyObject *const *items, Py_ssize_t count, in
     for (Py_ssize_t i = 0; i < count; ++i)
         if (!scan_value(items[i], depth + 1)) return false;
     return true;
+}
+
+bool Signature::scan_dataclass(PyObject *type, PyObject *const *values, std::size_t count,
+                               int depth) {
+    append_identity(Tag::dataclass, type);
+    return scan_items(Tag::tuple, values, static_cast<Py_ssize_t>(count), depth);
 }
 
 bool Signature::scan_dict(PyObject *value, int depth) {
@@ -304,7 +317,7 @@ bool is_numeric_dtype(int type_num) {
 
 bool prepare_signatures() {
     if (fields_name == nullptr) fields_name = PyUnicode_InternFromString("_fields");
-    if (fields_name == nullptr) return false;
+    if (fields_name == nullptr || !prepare_dataclasses()) return false;
     for (int dtype = 0; dtype < 32; ++dtype) {
         if (!is_numeric_dtype(dtype)) continue;
         PyObject *type = PyArray_TypeObjectFromType(dtype);  // kept for good: the table mentions it

@@ -7,7 +7,8 @@
 //   - exact ndarray: dtype, byte order, rank, which axes have length 1; never lengths or strides
 //   - bool, int, float, complex (exact types) and numeric NumPy scalars: kind only; they are inputs
 //   - str, bytes: content; None: itself
-//   - exact tuple, list, dict and named tuples: recursion; dict keys by content, in order
+//   - exact tuple, list, dict, named tuples and plain dataclass instances: recursion; dict keys by
+//     content, in order
 //   - everything else, array subclasses included: type and identity
 // What a word mentions by address is listed in `anchors`; whoever keeps the words must make sure
 // that those objects have not died before believing that two addresses mean the same object.
@@ -27,7 +28,7 @@ namespace jitwise::dispatch {
 
 enum class Tag : std::uint8_t {
     call = 1, array, number, scalar, none, text, bytes, tuple, list, dict, named_tuple,
-    object, opaque, integer_key, float_key, tuple_key,
+    dataclass, object, opaque, integer_key, float_key, tuple_key,
 };
 
 enum class NumberKind : std::uint8_t { boolean, integer, floating, complex };
@@ -69,6 +70,7 @@ private:
     bool scan_value(PyObject *value, int depth);
     bool scan_items(Tag tag, PyObject *const *items, Py_ssize_t count, int depth);
     bool scan_dict(PyObject *value, int depth);
+    bool scan_dataclass(PyObject *type, PyObject *const *values, std::size_t count, int depth);
     bool scan_other(PyObject *value, int depth);
     bool scan_key(PyObject *key, int depth);
     void append_text(PyObject *text);

@@ -102,6 +102,7 @@ struct Reader {
             case Tag::dict: return "dict of " + count;
             case Tag::tuple_key: return "key tuple of " + count;
             case Tag::named_tuple: return identity("named tuple type");
+            case Tag::dataclass: return identity("dataclass");
             case Tag::opaque: return identity("any instance of type");
             case Tag::object: return object();
             case Tag::integer_key:
