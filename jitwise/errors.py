@@ -1,12 +1,11 @@
 """Every exception a user can see, and the list of reasons for running a function as Python.
 
-Two roots. `JitwiseError`: yours to repair; the message names the value, the variable, the line,
-and what to write instead.
-`JitwiseBug`: ours; it carries the path of a crash file that `python -m jitwise replay` runs again.
+Two roots. `JitwiseError`: yours to repair; the message names the value, the variable, the line, and
+what to write instead. `JitwiseBug`: ours; it carries the path of a crash file that `python -m
+jitwise replay` runs again.
 
 `CannotTrace` never reaches a user: it ends a trace, and the function runs as Python. `REASONS` is
-the complete list of why;
-a test fails when a row is unused.
+the complete list of why; a test fails when a row is unused.
 """
 
 from __future__ import annotations
@@ -31,11 +30,9 @@ class JitwiseWarning(UserWarning):
 class EscapedTracerError(JitwiseError):
     """A traced value was used after its trace had ended.
 
-    Cause: the function stored a value outside (a global, an attribute, a list) while jitwise
-    traced it, and the program used it
-    later. Failing example: `kept = []; f = jit(lambda x: (kept.append(x * 2), x)[1]); f(1.0);
-    kept[0] + 1`. Repair: return
-    the value from the function.
+    Cause: the function stored a value outside (a global, an attribute, a list) while jitwise traced
+    it, and the program used it later. Failing example: `kept = []; f = jit(lambda x: (kept.append(x
+    * 2), x)[1]); f(1.0); kept[0] + 1`. Repair: return the value from the function.
     """
 
 

@@ -1,8 +1,8 @@
 """`jitwise.numpy`: NumPy's namespace under jitwise's name, usable inside and outside of a trace.
 
 `jnp.sin`, `jnp.zeros`, `jnp.linalg.norm` are NumPy's own functions; inside a jitted function they
-are traced like any other use of
-NumPy. Nothing differs from `import numpy as np`, which jitted functions may use as well.
+are traced like any other use of NumPy. Nothing differs from `import numpy as np`, which jitted
+functions may use as well.
 """
 
 from __future__ import annotations

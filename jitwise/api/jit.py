@@ -367,8 +367,7 @@ def jit(
     all work.
 
     The result has the value, dtype, shape, structure and exceptions of the function run by NumPy;
-    what cannot be compiled runs as
-    Python and is said once. Outputs are fresh arrays.
+    what cannot be compiled runs as Python and is said once. Outputs are fresh arrays.
 
     Args:
         function: any callable. Without it, a decorator is returned.

@@ -1,17 +1,15 @@
 """`Builder.emit`: the only door into a graph.
 
 Emitting an op does four things in order: infer its type, try to fold it (constants, then the
-primitive's rules), look
-for an equal op already there, append. So nothing ill-typed can be built, and simplification and
-common
-subexpressions are properties of construction, in time proportional to the ops emitted.
+primitive's rules), look for an equal op already there, append. So nothing ill-typed can be built,
+and simplification and common subexpressions are properties of construction, in time proportional to
+the ops emitted.
 
     emit(multiply, (%0, 1.0))     ->  %0                      (a rule)
     emit(sine, (%0,)) twice       ->  one op, the same value  (numbering)
 
 Constant folding is limited to scalars and leaves alone what would set a floating-point flag, so
-that warnings still
-happen when the program runs. Effects are never folded or numbered.
+that warnings still happen when the program runs. Effects are never folded or numbered.
 """
 
 from __future__ import annotations
@@ -77,9 +75,8 @@ class Builder:
     """Builds one graph.
 
     `fold=False` keeps ops as written; `fastmath=True` allows rules that hold of real numbers only;
-    `locate` gives
-    the user's line of each op. `emitted` and `rules` count what happened, for the cost tests and
-    for bisecting.
+    `locate` gives the user's line of each op. `emitted` and `rules` count what happened, for the
+    cost tests and for bisecting.
     """
 
     def __init__(

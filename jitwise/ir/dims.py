@@ -1,17 +1,15 @@
 """Symbolic sizes: integer polynomials over symbols, kept in one canonical form.
 
-A `Dim` is a sum of products of atoms. An atom is a symbol (`n`) or an opaque operation
-(`n // 2`, `n % 2`, `min(n, m)`, `max(n, 0)`). Dims are interned: two Dims are equal exactly when
-they are the same
-object, so comparing and hashing shapes costs nothing.
+A `Dim` is a sum of products of atoms. An atom is a symbol (`n`) or an opaque operation (`n // 2`,
+`n % 2`, `min(n, m)`, `max(n, 0)`). Dims are interned: two Dims are equal exactly when they are the
+same object, so comparing and hashing shapes costs nothing.
 
     (n + 1) * 2 - 2   ->   2*n
     n*m + m*n         ->   2*m*n
 
 Arithmetic on sizes gives a plain `int` as soon as the result is constant. Not done: factoring, and
-proofs about
-opaque atoms beyond equality of their text (`n // 2 * 2` stays as it is). `Guard` states what a
-trace assumed.
+proofs about opaque atoms beyond equality of their text (`n // 2 * 2` stays as it is). `Guard`
+states what a trace assumed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Run a graph with NumPy: the meaning of the IR, and the slowest way to run a program.
 
 Each op calls its primitive's `evaluate` on arrays; sizes in attrs are replaced by their run-time
-values first. A value is
-dropped after its last use, so a long chain needs the memory of its widest point.
+values first. A value is dropped after its last use, so a long chain needs the memory of its widest
+point.
 """
 
 from __future__ import annotations

@@ -7,11 +7,9 @@
     }
 
 Only `Builder` makes graphs. A graph names its symbols and where each is read from: the size of an
-axis of an input,
-or the value of an input (a Python int argument). A chain value -> op -> operand -> op is as deep
-as the program is long;
-the interpreter's deallocator of tuples and slotted objects bounds its own recursion, so freeing
-one needs no code here.
+axis of an input, or the value of an input (a Python int argument). A chain value -> op -> operand
+-> op is as deep as the program is long; the interpreter's deallocator of tuples and slotted objects
+bounds its own recursion, so freeing one needs no code here.
 """
 
 from __future__ import annotations

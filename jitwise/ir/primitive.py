@@ -1,11 +1,9 @@
 """The record of one primitive: everything jitwise knows about an operation, in one place.
 
-A row in `ops/` builds a `Primitive`; the tracer, type checker, evaluator, kernel emitter,
-StableHLO printer, cost model and
-generated tests all read the same row. The registry maps IR spelling to record. `Emitter` and
-`ProgramEmitter` are the two
-protocols through which a row says how it runs: as scalar code inside a kernel, or as instructions
-of a program.
+A row in `ops/` builds a `Primitive`; the tracer, type checker, evaluator, kernel emitter, StableHLO
+printer, cost model and generated tests all read the same row. The registry maps IR spelling to
+record. `Emitter` and `ProgramEmitter` are the two protocols through which a row says how it runs:
+as scalar code inside a kernel, or as instructions of a program.
 
 Not here: rules (they stand under the rows, see `rewrite`), and compositions of primitives (see
 `trace/numpy`).

@@ -1,9 +1,8 @@
 """Graphs as text, one op a line; `parser.parse` reads it back.
 
 Sub-graphs (attrs that are graphs) are printed before the graph that uses them and referred to as
-`@name`, so nesting
-never indents and printing never recurses. The user's line stands behind `#`; it is not part of a
-graph's identity.
+`@name`, so nesting never indents and printing never recurses. The user's line stands behind `#`; it
+is not part of a graph's identity.
 
     graph f(%0: f64[n]) where n = size(0, 0) assuming n - 1 >= 0 {
       %1: f64[n] = sine(%0)  # model.py:3

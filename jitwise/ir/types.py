@@ -1,8 +1,7 @@
 """Array types of the tensor IR: a dtype and a shape of sizes, each an int or a `Dim`.
 
 Text form: `f64[n, 3]`, `f32[]`, `bool[2*n]`. Dtypes are NumPy's, always in native byte order. A
-type is a plain tuple, so
-equal types compare and hash in C.
+type is a plain tuple, so equal types compare and hash in C.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 another.
 
 Every function is one sweep over the ops. A pass is `map_graph(graph, visit)`: for each op,
-`visit(builder, op, operands)`
-emits what should stand in its place and returns the results.
+`visit(builder, op, operands)` emits what should stand in its place and returns the results.
 """
 
 from __future__ import annotations

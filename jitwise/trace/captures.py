@@ -10,8 +10,7 @@ A capture or guard is a fetch path that the dispatcher follows natively at each 
     ("length", list, None)     len(list)
 
 A guard's test is "is" (the same object) or "equal" (same type and value). Containers are shown to
-the function as copies, so that
-a change is noticed (`changed`) and undone by never having happened.
+the function as copies, so that a change is noticed (`changed`) and undone by never having happened.
 """
 
 from __future__ import annotations

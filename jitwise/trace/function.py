@@ -8,13 +8,11 @@
     result
 
 or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were
-copies, `print` had
-not printed yet.
+copies, `print` had not printed yet.
 
-Arguments are flattened through exact tuples, lists, dicts, namedtuples and dataclasses, in order.
-A leaf is an array, a
-NumPy scalar, a Python number - or static: anything else, which the traced code sees followed (see
-`scope`).
+Arguments are flattened through exact tuples, lists, dicts, namedtuples and dataclasses, in order. A
+leaf is an array, a NumPy scalar, a Python number - or static: anything else, which the traced code
+sees followed (see `scope`).
 """
 
 from __future__ import annotations
@@ -182,8 +180,7 @@ def trace_call(
     """Trace `function(*args, **kwargs)`. Raises CannotTrace when it has to run as Python.
 
     `static`: indices of leaves whose value becomes part of the trace. Exceptions of the user's
-    function become
-    CannotTrace too, because running it as Python raises them with the right values.
+    function become CannotTrace too, because running it as Python raises them with the right values.
     """
     name = getattr(function, "__name__", type(function).__name__)
     trace = Trace(name, fastmath=fastmath)

@@ -2,9 +2,8 @@
 users' modules followed.
 
 Inside a trace `np.zeros(n)` must not ask `n` for its value, so the module `np` is replaced by
-`NumpyNamespace`, and the functions
-in `CREATION` by ones bound to the trace, wherever they are reached from (`from numpy import zeros`
-too).
+`NumpyNamespace`, and the functions in `CREATION` by ones bound to the trace, wherever they are
+reached from (`from numpy import zeros` too).
 """
 
 from __future__ import annotations

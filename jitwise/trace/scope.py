@@ -1,9 +1,8 @@
 """Running a user's function so that everything it reads from outside is seen: followed functions.
 
-A followed function has the same code, but its globals are a `Scope` (a dict that asks for each
-name once) and its closure
-cells hold followed values. What comes out of a global, a cell, an attribute or a container is
-`follow`ed:
+A followed function has the same code, but its globals are a `Scope` (a dict that asks for each name
+once) and its closure cells hold followed values. What comes out of a global, a cell, an attribute
+or a container is `follow`ed:
 
     array                 -> tracer of a hidden input, fetched again at each call
     number, string, None  -> itself, and a guard that it is equal

@@ -2,13 +2,11 @@
 traced.
 
 A tracer is a handle on a graph value. NumPy's protocols (`__array_ufunc__`, `__array_function__`),
-Python's operators, methods and
-properties all end in `Trace.emit`. What would need the value ends the trace (`Trace.refuse`): the
-function then runs as Python.
+Python's operators, methods and properties all end in `Trace.emit`. What would need the value ends
+the trace (`Trace.refuse`): the function then runs as Python.
 
-In-place operators rebind the handle. That is right only for an array that the trace made itself
-and that shares memory
-with no other handle; any other in-place change ends the trace.
+In-place operators rebind the handle. That is right only for an array that the trace made itself and
+that shares memory with no other handle; any other in-place change ends the trace.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 written with.
 
 A trace runs the user's function on tracers. It owns the builder, the sizes of this call (to decide
-comparisons, which become
-guards), and the list of what the function read from outside. Shapes that must agree are unified:
+comparisons, which become guards), and the list of what the function read from outside. Shapes that
+must agree are unified:
 
     x: f64[n], y: f64[m], this call has n == m == 7;  x + y   ->   guard n - m == 0, and m becomes
     n everywhere
@@ -11,8 +11,8 @@ guards), and the list of what the function read from outside. Shapes that must a
 The second half happens at the end, by replaying the graph with the substitution (`finish`).
 
 Values that stand for Python numbers have kind "python": they are weak in promotion (NEP 50). Kind
-"scalar" is a NumPy
-scalar, "array" an array. Kinds decide what the caller gets back; the graph does not know them.
+"scalar" is a NumPy scalar, "array" an array. Kinds decide what the caller gets back; the graph does
+not know them.
 """
 
 from __future__ import annotations

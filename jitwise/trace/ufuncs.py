@@ -5,9 +5,8 @@ numbers.
     np.add(x: i32[n], y: f32) ->  add(convert x to f64, convert y to f64)
     a * b, both Python floats ->  multiply on f64, and the result is a Python float again
 
-Where Python numbers behave otherwise than NumPy scalars (division by zero raises, powers
-overflow), the value of this call
-is used and checked at run time (`concrete`).
+Where Python numbers behave otherwise than NumPy scalars (division by zero raises, powers overflow),
+the value of this call is used and checked at run time (`concrete`).
 """
 
 from __future__ import annotations
