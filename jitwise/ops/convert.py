@@ -80,6 +80,7 @@ def is_exact(source: np.dtype, target: np.dtype) -> bool:
     _ROUND_TRIP.format(first="f32", second="c128", third="bool"),
     _ROUND_TRIP.format(first="i8", second="i64", third="u16"),
     _ROUND_TRIP.format(first="u16", second="f32", third="i64"),
+    needs="op",
 )
 def _through_exact(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Value | None:
     """A conversion that changes no value on the way to another one is left out.

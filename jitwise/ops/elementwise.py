@@ -345,6 +345,7 @@ rule("square-sqrt", node("sqrt", x) * node("sqrt", x), x, kinds="f", exact="real
     "cancel-int",
     "subtract",
     "graph example(%0: i32[5]) {\n %1: i32[5] = subtract(%0, %0)\n return %1\n}",
+    needs="same",
 )
 def _cancel_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     type = operands[0].type
@@ -358,6 +359,7 @@ def _cancel_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs)
     "subtract",
     "graph example(%0: f32[5]) {\n %1: f32[5] = subtract(%0, %0)\n return %1\n}",
     exact="real",
+    needs="same",
 )
 def _cancel(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     type = operands[0].type
@@ -369,6 +371,7 @@ def _cancel(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     "divide",
     "graph example(%0: f32[5]) {\n %1: f32[5] = divide(%0, %0)\n return %1\n}",
     exact="real",
+    needs="same",
 )
 def _divide_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     type = operands[0].type
@@ -383,12 +386,14 @@ def _times_zero(builder: Builder, operands: tuple[Value, ...], kinds: str) -> An
     return filled(builder, 0, type.dtype, type.shape)
 
 
-@fold_rule("mul-zero-int", "multiply", with_constant("multiply", "u8", 0))
+@fold_rule("mul-zero-int", "multiply", with_constant("multiply", "u8", 0), needs="constant")
 def _times_zero_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     return _times_zero(builder, operands, "biu")
 
 
-@fold_rule("mul-zero", "multiply", with_constant("multiply", "f64", 0.0), exact="real")
+@fold_rule(
+    "mul-zero", "multiply", with_constant("multiply", "f64", 0.0), exact="real", needs="constant"
+)
 def _times_zero_float(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     return _times_zero(builder, operands, "fc")
 
@@ -405,6 +410,7 @@ def _exact_power_of_two(number: Any) -> int | None:
     with_constant("divide", "f64", 8.0),
     with_constant("divide", "f32", -0.5),
     with_constant("divide", "f16", 1024.0),
+    needs="constant",
 )
 def _divide_by_power_of_two(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """A product with the reciprocal, where that is exact and a normal number."""
@@ -415,13 +421,15 @@ def _divide_by_power_of_two(builder: Builder, operands: tuple[Value, ...], attrs
         return None
     with np.errstate(all="ignore"):
         reciprocal = np.true_divide(1, divisor, dtype=divisor.dtype)
-    if not np.isfinite(reciprocal) or abs(reciprocal) < np.finfo(divisor.dtype.type).tiny:
+    if not np.isfinite(reciprocal) or abs(reciprocal) < np.finfo(divisor.dtype.str).tiny:
         return None
     factor = builder.constant(reciprocal, divisor.dtype)
     return builder.emit(multiply, (operands[0], factor))
 
 
-@fold_rule("div-constant", "divide", with_constant("divide", "f64", 3.0), exact="real")
+@fold_rule(
+    "div-constant", "divide", with_constant("divide", "f64", 3.0), exact="real", needs="constant"
+)
 def _divide_by_constant(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     divisor = operands[1].constant
     if divisor is None or divisor.dtype.kind != "f" or not np.isfinite(divisor) or not divisor:
@@ -439,6 +447,7 @@ def _divide_by_constant(builder: Builder, operands: tuple[Value, ...], attrs: At
     "floor_divide",
     with_constant("floor_divide", "i32", 16),
     with_constant("floor_divide", "u64", 2),
+    needs="constant",
 )
 def _floor_divide_by_power(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """A shift to the right rounds down, as Python's division does."""
@@ -456,6 +465,7 @@ def _floor_divide_by_power(builder: Builder, operands: tuple[Value, ...], attrs:
     "remainder",
     with_constant("remainder", "i64", 8),
     with_constant("remainder", "u8", 128),
+    needs="constant",
 )
 def _remainder_by_power(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """The low bits: Python's remainder of a negative number is not negative."""
@@ -466,7 +476,7 @@ def _remainder_by_power(builder: Builder, operands: tuple[Value, ...], attrs: At
     return builder.emit(and_, (operands[0], mask))
 
 
-@fold_rule("power-zero", "power", with_constant("power", "f64", 0.0))
+@fold_rule("power-zero", "power", with_constant("power", "f64", 0.0), needs="constant")
 def _power_zero(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """One, also of nan."""
     exponent, type = operands[1].constant, operands[0].type
@@ -481,6 +491,7 @@ def _power_zero(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> 
     with_constant("power", "i32", 5),
     with_constant("power", "u8", 0),
     with_constant("power", "i64", 1),
+    needs="constant",
 )
 def _power_of_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """Products by repeated squaring; a negative exponent stays, and NumPy raises."""
@@ -506,6 +517,7 @@ def _power_of_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attr
     with_constant("power", "f32", -2.0),
     with_constant("power", "f64", 0.5),
     exact="real",
+    needs="constant",
 )
 def _power_small(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """Up to the fourth power by products, and the square root."""
@@ -558,8 +570,8 @@ def _merge_rules(primitive: Primitive) -> None:
     name = primitive.name
     integers = _TWO_CONSTANTS.format(dtype="i16", name=name)
     floats = _TWO_CONSTANTS.format(dtype="f64", name=name)
-    fold_rule(f"{name}-constants-int", name, integers)(merge_integers)
-    fold_rule(f"{name}-constants", name, floats, exact="real")(merge_floats)
+    fold_rule(f"{name}-constants-int", name, integers, needs="constant")(merge_integers)
+    fold_rule(f"{name}-constants", name, floats, exact="real", needs="constant")(merge_floats)
 
 
 _merge_rules(add)

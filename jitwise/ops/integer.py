@@ -89,13 +89,20 @@ rule("shift-right-zero", node("shift_right", x, 0), x)
     "xor",
     "graph example(%0: u16[5]) {\n %1: u16[5] = xor(%0, %0)\n return %1\n}",
     "graph example(%0: bool[5]) {\n %1: bool[5] = xor(%0, %0)\n return %1\n}",
+    needs="same",
 )
 def _xor_self(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     type = operands[0].type
     return filled(builder, 0, type.dtype, type.shape) if operands[0] is operands[1] else None
 
 
-@fold_rule("and-nothing", "and", with_constant("and", "bool", False), with_constant("and", "i8", 0))
+@fold_rule(
+    "and-nothing",
+    "and",
+    with_constant("and", "bool", False),
+    with_constant("and", "i8", 0),
+    needs="constant",
+)
 def _and_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     mask, type = operands[1].constant, operands[0].type
     if mask is None or mask != 0:
@@ -103,7 +110,13 @@ def _and_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) ->
     return filled(builder, 0, type.dtype, type.shape)
 
 
-@fold_rule("or-everything", "or", with_constant("or", "bool", True), with_constant("or", "i8", -1))
+@fold_rule(
+    "or-everything",
+    "or",
+    with_constant("or", "bool", True),
+    with_constant("or", "i8", -1),
+    needs="constant",
+)
 def _or_everything(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     mask, type = operands[1].constant, operands[0].type
     if mask is None or ~mask != 0:

@@ -289,6 +289,7 @@ def _concatenate_one(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     _example(
         "transpose{permutation=(1, 0)}", "f64[n, 3]", "transpose{permutation=(1, 0)}", "f64[3, n]"
     ),
+    needs="op",
 )
 def _transpose_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     inner = _made_by(transpose, operands[0])
@@ -303,6 +304,7 @@ def _transpose_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "reshape-reshape",
     "reshape",
     _example("reshape{sizes=(3, n)}", "f64[3, n]", "reshape{sizes=(3*n,)}", "f64[3*n]"),
+    needs="op",
 )
 def _reshape_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     inner = _made_by(reshape, operands[0])
@@ -318,6 +320,7 @@ def _reverse_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "reverse-reverse",
     "reverse",
     _example("reverse{dimensions=(0, 1)}", "f64[n, 3]", "reverse{dimensions=(1,)}"),
+    needs="op",
 )
 def _reverse_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     inner = _made_by(reverse, operands[0])
@@ -336,6 +339,7 @@ def _reverse_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) 
         "broadcast_in_dim{sizes=(4, n, 3), dimensions=(1, 2)}",
         "f64[4, n, 3]",
     ),
+    needs="op",
 )
 def _broadcast_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     inner = _made_by(broadcast_in_dim, operands[0])
@@ -353,6 +357,7 @@ def _broadcast_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "graph example(%0: f64[], %1: f64[n]) where n = size(1, 0) {\n"
     " %2: f64[n, 2] = broadcast_in_dim{sizes=(n, 2), dimensions=()}(%0)\n"
     " %3: f64[2, n] = transpose{permutation=(1, 0)}(%2)\n return %3\n}",
+    needs="op",
 )
 def _move_filled(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """Moving equal elements about gives equal elements."""
@@ -377,6 +382,7 @@ def _move_filled(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) ->
         "slice{starts=(0, 0), strides=(1, 2), sizes=(n, 2)}",
         "f64[n, 2]",
     ),
+    needs="op",
 )
 def _slice_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     inner = _made_by(slice_, operands[0])

@@ -39,6 +39,13 @@ from ..ir.primitive import REGISTRY, Attrs, Primitive, attach_fold
 from .pattern import Hole, Literal, Node, Pattern, as_pattern
 
 EXACT = ("bits", "value", "real")
+# What a rule that is a function waits for, tested without a call.
+NEEDS = {
+    "nothing": "True",
+    "constant": "operands[-1].constant is not None",
+    "same": "operands[0] is operands[-1]",
+    "op": "operands[0].op is not None",
+}
 Fold = Callable[[Builder, tuple[Value, ...], Attrs], Any]
 
 
@@ -57,13 +64,15 @@ class Rule:
 class FoldRule:
     """A rule that looks at attributes, types or constants: a function, and graphs it changes.
 
-    `function(builder, operands, attrs)` gives what replaces the op, or None. Each of `examples` is
-    the text of a graph in which the rule applies.
+    `function(builder, operands, attrs)` gives what replaces the op, or None. It is only called when
+    what it `needs` is there (see NEEDS). Each of `examples` is the text of a graph in which the
+    rule applies.
     """
 
     name: str
     function: Fold
     exact: str
+    needs: str
     examples: tuple[str, ...]
 
 
@@ -71,13 +80,13 @@ RULES: dict[str, list[Rule | FoldRule]] = {}
 
 
 def fold_rule(
-    name: str, primitives: str, *examples: str, exact: str = "bits"
+    name: str, primitives: str, *examples: str, exact: str = "bits", needs: str = "nothing"
 ) -> Callable[[Fold], Fold]:
     """Enter the decorated function as a rule of each of `primitives`, named with spaces."""
 
     def enter(function: Fold) -> Fold:
         for primitive in primitives.split():
-            _enter(primitive, FoldRule(name, function, exact, examples))
+            _enter(primitive, FoldRule(name, function, exact, needs, examples))
         return function
 
     return enter
@@ -162,10 +171,11 @@ class _MatcherWriter:
         return name
 
     def write_call(self, each: FoldRule) -> None:
-        depth = 1
+        conditions = [NEEDS[each.needs]]
         if each.exact != "bits":
-            self.lines.append(" if builder.fastmath:")
-            depth = 2
+            conditions.insert(0, "builder.fastmath")
+        self.lines.append(f" if {' and '.join(conditions)}:")
+        depth = 2
         self.lines += [
             " " * depth + f"result = {self.name(each.function)}(builder, operands, attrs)",
             " " * depth + "if result is not None:",
