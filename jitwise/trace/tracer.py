@@ -163,14 +163,28 @@ class Tracer:
             self.trace.refuse("function", f"ndarray.{name}")
         return handler(self) if getattr(handler, "is_property", False) else _bind(handler, self)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _SLOTS:
-            _SLOTS[name](self, value)
-        else:
-            self.trace.refuse("assign")
+
+class _Attribute:
+    """An attribute of ndarray that can be assigned to, which ends a trace.
+
+    Any other assignment raises AttributeError, as it does for an array.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.get = vars(Tracer).get(name)
+
+    def __get__(self, tracer: Tracer | None, owner: type) -> Any:
+        if tracer is None:
+            return self
+        return tracer.__getattr__(self.name) if self.get is None else self.get.__get__(tracer)
+
+    def __set__(self, tracer: Tracer, value: Any) -> None:
+        tracer.trace.refuse("assign")
 
 
-_SLOTS = {name: getattr(Tracer, name).__set__ for name in Tracer.__slots__}
+for _name in ("data", "dtype", "flat", "imag", "real", "shape", "strides"):
+    setattr(Tracer, _name, _Attribute(_name))
 
 
 def _bind(handler: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
