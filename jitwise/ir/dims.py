@@ -24,14 +24,25 @@ Size = Union[int, "Dim"]
 _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Atom:
-    """A symbol (`operation` is "symbol") or an opaque operation on two sizes."""
+    """A symbol (`operation` is "symbol") or an opaque operation on two sizes.
+
+    Interned by its text, so that hashing the terms of a `Dim` costs nothing.
+    """
 
     operation: str
     left: Size | str
     right: Size | None
     text: str
+
+
+_atoms: weakref.WeakValueDictionary[str, Atom] = weakref.WeakValueDictionary()
+
+
+def _atom(operation: str, left: Size | str, right: Size | None, text: str) -> Atom:
+    found = _atoms.get(text)
+    return _atoms.setdefault(text, Atom(operation, left, right, text)) if found is None else found
 
 
 def _divide(left: int, right: int) -> int:
@@ -59,7 +70,7 @@ class Dim:
         """The size called `name`."""
         if not name.isidentifier():
             raise ValueError(f"a symbol is a Python identifier, not {name!r}")
-        size = _from_terms({(Atom("symbol", name, None, name),): 1})
+        size = _from_terms({(_atom("symbol", name, None, name),): 1})
         assert isinstance(size, Dim)
         return size
 
@@ -121,7 +132,7 @@ def _from_terms(terms: Mapping[tuple[Atom, ...], int]) -> Size:
         return 0
     if len(kept) == 1 and not kept[0][0]:
         return kept[0][1]
-    key = tuple(sorted(kept, key=_monomial_order))
+    key = tuple(kept if len(kept) == 1 else sorted(kept, key=_monomial_order))
     found = _interned.get(key)
     if found is None:
         found = object.__new__(Dim)
@@ -137,8 +148,11 @@ def _terms(size: Size) -> dict[tuple[Atom, ...], int]:
 
 def add(left: Size, right: Size) -> Size:
     """`left + right`."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left + right
+    if isinstance(right, int):
+        if isinstance(left, int):
+            return left + right
+        if not right:
+            return left
     total = _terms(left)
     for monomial, coefficient in _terms(right).items():
         total[monomial] = total.get(monomial, 0) + coefficient
@@ -147,13 +161,21 @@ def add(left: Size, right: Size) -> Size:
 
 def subtract(left: Size, right: Size) -> Size:
     """`left - right`."""
-    return add(left, multiply(right, -1))
+    if isinstance(right, int):
+        return add(left, -right)
+    return 0 if left is right else add(left, multiply(right, -1))
 
 
 def multiply(left: Size, right: Size) -> Size:
     """`left * right`."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left * right
+    if isinstance(left, int):
+        if isinstance(right, int):
+            return left * right
+        left, right = right, left
+    if isinstance(right, int):
+        if right == 1:
+            return left
+        return _from_terms({monomial: scale * right for monomial, scale in left.terms})
     total: dict[tuple[Atom, ...], int] = {}
     for first, scale in _terms(left).items():
         for second, factor in _terms(right).items():
@@ -163,7 +185,7 @@ def multiply(left: Size, right: Size) -> Size:
 
 
 def _opaque(operation: str, left: Size, right: Size, text: str) -> Size:
-    return _from_terms({(Atom(operation, left, right, text),): 1})
+    return _from_terms({(_atom(operation, left, right, text),): 1})
 
 
 def _bracketed(size: Size) -> str:
