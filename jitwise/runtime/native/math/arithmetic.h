@@ -53,6 +53,11 @@ INLINE Pair two_product(Real a, Real b) {
     return {p, ((x.high * y.high - p) + x.high * y.low + x.low * y.high) + x.low * y.low};
 }
 
+INLINE Pair add(Pair a, Pair b) {
+    Pair s = two_sum(a.high, b.high);
+    return fast_two_sum(s.high, s.low + (a.low + b.low));
+}
+
 INLINE Pair multiply(Pair a, Pair b) {
     Pair p = two_product(a.high, b.high);
     return fast_two_sum(p.high, fused(a.high, b.low, fused(a.low, b.high, p.low)));

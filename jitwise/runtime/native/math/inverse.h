@@ -59,8 +59,12 @@ INLINE Real arc_tangent(Real x) {
 
 // Zeros, infinities, NaN and ratios near the ends of the range: left to the scalar function.
 INLINE Mask arc_tangent_is_rare(Real y, Real x) {
-    Real size = absolute(x) + absolute(y);
-    return !((size < 0x1p980) & (size > 0x1p-900));
+    Real a = absolute(x), b = absolute(y), size = a + b;
+    Mask usual = (size < 0x1p980) & (size > 0x1p-900);
+    if constexpr (has_fma) return !usual;
+    // The products of Dekker's splitting would underflow.
+    Real zero = 0;
+    return !(usual & ((a > 0x1p-900) | (a == zero)) & ((b > 0x1p-900) | (b == zero)));
 }
 
 INLINE Mask is_negative(Real x) { return with_sign(1, bits_of(x)) < 0; }

@@ -64,15 +64,17 @@ INLINE void map(const T *a, const T *b, T *out, int64_t n, F function, Test rare
     }
 }
 
-// A scalar function of the C library, for what has no vector code.
-template <typename T, typename F>
-INLINE void each(const T *x, T *out, int64_t n, F function) {
-    for (int64_t i = 0; i < n; ++i) out[i] = T(function(double(x[i])));
-}
-
-template <typename T, typename F>
-INLINE void each(const T *a, const T *b, T *out, int64_t n, F function) {
-    for (int64_t i = 0; i < n; ++i) out[i] = T(function(double(a[i]), double(b[i])));
+// As above, with a vector function for the rare cases.
+template <typename T, typename F, typename Test, typename Aside>
+INLINE void map_aside(const T *a, const T *b, T *out, int64_t n, F function, Test rare,
+                      Aside aside) {
+    for (int64_t i = 0; i < n; i += lanes) {
+        Real v = load(a + i), w = load(b + i);
+        Real result = function(v, w);
+        Mask m = rare(v, w, result);
+        if (__builtin_expect(any(m), 0)) result = select(m, aside(v, w), result);
+        store(out + i, result);
+    }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "hyperbolic.h"
 #include "inverse.h"
 #include "logarithm.h"
+#include "logsum.h"
 #include "loops.h"
 #include "math_variant.h"
 #include "power.h"
@@ -38,21 +39,6 @@ namespace {
         map(a, b, out, n, LAMBDA(Real v, Real w) { return EXPRESSION; }, \
             LAMBDA(Real v, Real w) { return RARE; }, [](double v, double w) { return SLOW; }); \
     }
-#define SCALAR(NAME, EXPRESSION) \
-    void NAME##_f32(const float *x, float *out, int64_t n) { \
-        each(x, out, n, [](double v) { return EXPRESSION; }); \
-    } \
-    void NAME##_f64(const double *x, double *out, int64_t n) { \
-        each(x, out, n, [](double v) { return EXPRESSION; }); \
-    }
-#define SCALAR_BINARY(NAME, EXPRESSION) \
-    void NAME##_f32(const float *a, const float *b, float *out, int64_t n) { \
-        each(a, b, out, n, [](double v, double w) { return EXPRESSION; }); \
-    } \
-    void NAME##_f64(const double *a, const double *b, double *out, int64_t n) { \
-        each(a, b, out, n, [](double v, double w) { return EXPRESSION; }); \
-    }
-
 UNARY_RARE(sine_f64, double, sine(v), beyond_reduction(v), ::sin(v))
 UNARY_RARE(cosine_f64, double, cosine(v), beyond_reduction(v), ::cos(v))
 UNARY_RARE(sine_f32, float, sine_narrow_range(v), beyond_reduction(v), ::sin(v))
@@ -105,22 +91,14 @@ BINARY_RARE(atan2_f32, float, arc_tangent_of_ratio_narrow(v, w), arc_tangent_is_
 BINARY(hypot_f64, double, hypotenuse(v, w))
 BINARY(hypot_f32, float, hypotenuse_narrow(v, w))
 
-INLINE double logaddexp(double a, double b) {
-    if (a == b) return a + coefficients::ln2[0];
-    double d = a - b;
-    if (d > 0) return a + ::log1p(::exp(-d));
-    if (d <= 0) return b + ::log1p(::exp(d));
-    return d;
+BINARY(logaddexp_f32, float, log_sum(v, w))
+BINARY(logaddexp2_f32, float, log_sum_base_two(v, w))
+void logaddexp_f64(const double *a, const double *b, double *out, int64_t n) {
+    map_aside(a, b, out, n, log_sum, log_sum_is_rare, log_sum_rare);
 }
-INLINE double logaddexp2(double a, double b) {
-    if (a == b) return a + 1;
-    double d = a - b;
-    if (d > 0) return a + coefficients::ln2_inverse[0] * ::log1p(::exp2(-d));
-    if (d <= 0) return b + coefficients::ln2_inverse[0] * ::log1p(::exp2(d));
-    return d;
+void logaddexp2_f64(const double *a, const double *b, double *out, int64_t n) {
+    map_aside(a, b, out, n, log_sum_base_two, log_sum_is_rare, log_sum_base_two_rare);
 }
-SCALAR_BINARY(logaddexp, logaddexp(v, w))
-SCALAR_BINARY(logaddexp2, logaddexp2(v, w))
 
 #define BOTH(NAME) \
     {#NAME ".f32", reinterpret_cast<const void *>(&NAME##_f32)}, \

@@ -1,0 +1,136 @@
+// logaddexp and logaddexp2: log(e^a + e^b) = high + log(1 + e^(low - high)).
+//
+// For high < 0 the two terms may cancel, so both are double-word numbers with an absolute error of
+// about 2^-57.  That is enough down to results of 2^-5.  Smaller ones are log1p(e^a + e^b - 1) with
+// exponentials of 100 bits, computed aside.
+#pragma once
+
+#include "exponential.h"
+#include "logarithm.h"
+
+namespace jitwise {
+namespace math {
+namespace JITWISE_MATH_VARIANT {
+namespace {
+
+// log of u.high + u.low in [1, 2] as a double-word number.
+INLINE Pair logarithm_pair_up_to_two(Pair u) {
+    using namespace coefficients;
+    Mask upper = u.high > 0x1.6a09e667f3bcdp0;
+    Real scale_down = select(upper, 0.5, 1), f = u.high * scale_down - 1;
+    Real s = f / (2 + f), z = s * s;
+    Pair square = two_product(f, f);
+    Real half = 0.5 * square.high, rest = z * polynomial(atanh_wide, z);
+    Real correction = u.low * scale_down * (1 - s) * (1 - s);
+    Pair near = fast_two_sum(f, -half);
+    Pair sum = fast_two_sum(select(upper, ln2_short[0], 0), near.high);
+    Real low = fused(s, half + rest, fused(-0.5, square.low, near.low + correction));
+    return fast_two_sum(sum.high, low + (sum.low + select(upper, ln2_short[1], 0)));
+}
+
+struct Ordered {
+    Real high;
+    Pair difference;  // low - high, at least -700
+    Mask far;         // it was below -700
+};
+
+INLINE Ordered order(Real a, Real b) {
+    Real high = maximum(a, b);
+    Pair d = two_sum(minimum(a, b), -high);
+    Mask near = d.high > -700;
+    return {high, {select(near, d.high, -700), select(near, d.low, 0)}, !near};
+}
+
+// Infinities, NaN, and the far case, where the sum is `high`.
+INLINE Real finish_sum(Real a, Real b, Ordered o, Pair log) {
+    Pair s = two_sum(o.high, log.high);
+    Real result = select(o.far, o.high, s.high + (s.low + log.low));
+    result = select(absolute(o.high) == infinity, o.high, result);
+    return select((a == a) & (b == b), result, not_a_number);
+}
+
+INLINE Real log_sum(Real a, Real b) {
+    Ordered o = order(a, b);
+    Exponent e = reduce_exponent(o.difference.high);
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1_wide, e.r), e.low);
+    // The difference may have a low part well above ulp(r): e^(r + low) = e^r (1 + low).
+    Real more = fused(o.difference.low, e.r + rest, o.difference.low);
+    Pair p = fast_two_sum(e.r, rest + more), s = fast_two_sum(1, p.high);
+    Real power = power_of_two(e.shifted);
+    Pair u = fast_two_sum(1, power * s.high);
+    u.low = fused(power, s.low + p.low, u.low);
+    return finish_sum(a, b, o, logarithm_pair_up_to_two(u));
+}
+
+INLINE Real log_sum_base_two(Real a, Real b) {
+    using namespace coefficients;
+    Ordered o = order(a, b);
+    Real shifted = o.difference.high + rounder, f = o.difference.high - (shifted - rounder);
+    Pair r = two_product(f, ln2[0]);
+    Real r_low = fused(f, ln2[1], r.low);
+    Real rest = fused(r.high * r.high, polynomial(expm1_wide, r.high), r_low);
+    Real low = o.difference.low * ln2[0];
+    rest = rest + fused(low, r.high + rest, low);
+    Pair p = fast_two_sum(r.high, rest), s = fast_two_sum(1, p.high);
+    Real power = power_of_two(shifted);
+    Pair u = fast_two_sum(1, power * s.high);
+    u.low = fused(power, s.low + p.low, u.low);
+    Pair log = logarithm_pair_up_to_two(u);
+    return finish_sum(a, b, o, multiply(log, {ln2_inverse[0], ln2_inverse[1]}));
+}
+
+INLINE Mask log_sum_is_rare(Real a, Real b, Real result) {
+    Real high = maximum(a, b), low = minimum(a, b);
+    Mask cancels = (high < 0) & (absolute(result) < minimum(0x1p-5, high * -0.25));
+    Mask far = (low - high < -700) & (absolute(high) < 0x1p-600);
+    return cancels | far;
+}
+
+// e^x - 1 for |x| <= 1, to about 100 bits: the Taylor series at x / 512, then nine doublings.
+__attribute__((noinline)) Pair exponential_minus_one_precise(Pair x) {
+    Pair y{x.high * 0x1p-9, x.low * 0x1p-9}, sum{1, 0};
+    for (int n = 14; n >= 2; --n)
+        sum = add({1, 0}, divide(multiply(sum, y), {double(n), 0}));
+    Pair p = multiply(sum, y);
+    for (int n = 0; n < 9; ++n) p = add({2 * p.high, 2 * p.low}, multiply(p, p));
+    return p;
+}
+
+// e^x for -700 <= x <= 0, to about 100 bits.
+INLINE Pair exponential_precise(Pair x) {
+    using namespace coefficients;
+    Real shifted = fused(x.high, ln2_inverse[0], rounder), k = rounder - shifted;
+    Pair far = two_product(k, ln2_short[1]);
+    Pair r = add({fused(k, ln2_short[0], x.high), x.low}, far);
+    r = fast_two_sum(r.high, fused(k, ln2_short[2], r.low));
+    Pair p = add({1, 0}, exponential_minus_one_precise(r));
+    Real power = power_of_two(shifted);
+    return {power * p.high, power * p.low};
+}
+
+// The rare cases, given high and low as exponents of e: cancelling, or far apart.
+INLINE Real log_sum_aside(Pair high, Pair low) {
+    Mask usual = low.high > -700;
+    Pair small = exponential_precise({select(usual, low.high, -700), select(usual, low.low, 0)});
+    Pair sum = add(exponential_minus_one_precise(high), small);
+    Real close = logarithm_plus_one(sum.high);
+    close = fused(sum.low, approximate_inverse(1 + sum.high), close);
+    return select(usual, close, high.high + exponential(low.high));
+}
+
+__attribute__((noinline, cold)) Real log_sum_rare(Real a, Real b) {
+    return log_sum_aside({maximum(a, b), 0}, {minimum(a, b), 0});
+}
+
+__attribute__((noinline, cold)) Real log_sum_base_two_rare(Real a, Real b) {
+    using namespace coefficients;
+    Pair ln{ln2[0], ln2[1]};
+    Real high = maximum(a, b), low = minimum(a, b);
+    Real close = log_sum_aside(multiply(ln, high), multiply(ln, low)) * ln2_inverse[0];
+    return select(low < -1000, high + exponential_base_two(low) * ln2_inverse[0], close);
+}
+
+}  // namespace
+}  // namespace JITWISE_MATH_VARIANT
+}  // namespace math
+}  // namespace jitwise
