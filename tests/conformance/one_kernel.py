@@ -26,12 +26,11 @@ OFFSET = 3  # bytes: nothing may rely on alignment
 def register_math() -> bool:
     """Whether the vector math library is there."""
     try:
-        from jitwise.runtime import _native
-
-        mathlib.register(_native.math_symbols())
-    except (ImportError, AttributeError):
-        pass
-    return bool(mathlib._addresses)
+        from jitwise.runtime._native import math_symbols
+    except ImportError:
+        return False
+    mathlib.register(math_symbols())
+    return True
 
 
 def _unaligned(dtype: np.dtype, length: int) -> np.ndarray:
