@@ -17,6 +17,13 @@ Point = collections.namedtuple("Point", "x y")
 Other = collections.namedtuple("Other", "x y")
 
 
+class Longer(Point):
+    """A named tuple with a method."""
+
+    def total(self):
+        return self.x + self.y
+
+
 class Colour(enum.Enum):
     RED = 1
     BLUE = 2
@@ -75,6 +82,7 @@ SAME = {
     "dicts": ({"a": 1, 2: ones(2)}, {"a": 9, 2: ones(3)}),
     "dicts with tuple keys": ({("a", 1): 1}, {("a", 1): 2}),
     "named tuples": (Point(1, 2.0), Point(3, 4.0)),
+    "classes derived from named tuples": (Longer(1, 2.0), Longer(3, 4.0)),
     "dataclasses": (State(ones(2)), State(ones(3))),
     "slotted dataclasses": (Frozen([1]), Frozen([2])),
     "derived dataclasses": (Derived(1, more=1.0), Derived(2, more=2.0)),
@@ -123,6 +131,7 @@ DIFFERENT = {
     "key order": ({"a": 1, "b": 1}, {"b": 1, "a": 1}),
     "named tuple and tuple": (Point(1, 2), (1, 2)),
     "named tuple types": (Point(1, 2), Other(1, 2)),
+    "named tuple and derived": (Point(1, 2), Longer(1, 2)),
     "dict and subclass": ({"a": 1}, collections.OrderedDict(a=1)),
     "dataclass and tuple": (State(1), (1, "a")),
     "dataclasses of other strings": (State(1), State(1, "b")),

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "dataclass_fields.h"
 #include "dispatch_numpy.h"
+#include "record_classes.h"
 
 namespace jitwise::dispatch {
 
@@ -41,7 +41,6 @@ struct ScalarTypes {
 };
 
 ScalarTypes scalar_types;
-PyObject *fields_name;  // "_fields", interned
 
 LeafToken array_token(PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
@@ -70,12 +69,6 @@ inline std::uint64_t number_word(PyTypeObject *type) {
 inline std::uint64_t scalar_word(PyTypeObject *type) {
     const int dtype = scalar_types.find(type);
     return dtype < 0 ? 0 : word_of(Tag::scalar, static_cast<std::uint64_t>(dtype));
-}
-
-bool is_named_tuple(PyTypeObject *type) {
-    if (type->tp_base != &PyTuple_Type || type->tp_dict == nullptr) return false;
-    PyObject *fields = PyDict_GetItemWithError(type->tp_dict, fields_name);
-    return fields != nullptr && PyTuple_CheckExact(fields);
 }
 
 bool names_type(PyObject *types, PyTypeObject *type) {
@@ -140,7 +133,7 @@ bool Signature::scan_other(PyObject *value, int depth) {
     if (type == &PyList_Type)
         return scan_items(Tag::list, reinterpret_cast<PyListObject *>(value)->ob_item,
                           PyList_GET_SIZE(value), depth);
-    if (PyTuple_Check(value) && is_named_tuple(type)) {
+    if (is_named_tuple(type)) {
         append_identity(Tag::named_tuple, reinterpret_cast<PyObject *>(type));
         return scan_items(Tag::tuple, reinterpret_cast<PyTupleObject *>(value)->ob_item,
                           PyTuple_GET_SIZE(value), depth);
@@ -316,8 +309,7 @@ bool is_numeric_dtype(int type_num) {
 }
 
 bool prepare_signatures() {
-    if (fields_name == nullptr) fields_name = PyUnicode_InternFromString("_fields");
-    if (fields_name == nullptr || !prepare_dataclasses()) return false;
+    if (!prepare_record_classes()) return false;
     for (int dtype = 0; dtype < 32; ++dtype) {
         if (!is_numeric_dtype(dtype)) continue;
         PyObject *type = PyArray_TypeObjectFromType(dtype);  // kept for good: the table mentions it

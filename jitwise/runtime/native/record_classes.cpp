@@ -1,4 +1,4 @@
-#include "dataclass_fields.h"
+#include "record_classes.h"
 
 #include <structmember.h>
 
@@ -15,6 +15,7 @@ constexpr std::size_t most_classes = 4096;  // instances of further ones are obj
 PyObject *fields_attribute;
 PyObject *field_type_attribute;
 PyObject *name_attribute;
+PyObject *tuple_fields_attribute;
 
 struct Known {
     PyObject *reference;  // a weak one: the class has not died and given its address to another
@@ -154,12 +155,19 @@ bool dataclass_values(PyObject *instance, InlineVector<PyObject *, 16> *values) 
     return dict == nullptr || in_dict == PyDict_GET_SIZE(dict);
 }
 
-bool prepare_dataclasses() {
+bool is_named_tuple(PyTypeObject *type) {
+    if (!PyType_HasFeature(type, Py_TPFLAGS_TUPLE_SUBCLASS)) return false;
+    PyObject *fields = class_attribute(type, tuple_fields_attribute);
+    return fields != nullptr && PyTuple_CheckExact(fields);
+}
+
+bool prepare_record_classes() {
+    tuple_fields_attribute = PyUnicode_InternFromString("_fields");
     fields_attribute = PyUnicode_InternFromString("__dataclass_fields__");
     field_type_attribute = PyUnicode_InternFromString("_field_type");
     name_attribute = PyUnicode_InternFromString("name");
-    return fields_attribute != nullptr && field_type_attribute != nullptr &&
-           name_attribute != nullptr;
+    return tuple_fields_attribute != nullptr && fields_attribute != nullptr &&
+           field_type_attribute != nullptr && name_attribute != nullptr;
 }
 
 }  // namespace jitwise::dispatch
