@@ -1,15 +1,14 @@
 """From the body of a fusion to a kernel: phases, and what is carried from one to the next.
 
-    graph body(%0: f64[n, m]) {                          kernel row lanes=16 (%0: f64 vector) ->
-    (%1: f64 vector) {
-      %1: f64[n] = reduce_max{axes=(1,)}(%0)               phase {
-      %2: f64[n, m] = broadcast_in_dim{...}(%1)              %2 = load %0
-      %3: f64[n, m] = subtract(%0, %2)            ->         %3 = reduce max %2
-      return %3                                            }
-    }                                                      phase {
-                                                             %4 = load %0
-                                                             %5 = subtract(%4, %3)
-                                                             store %1, %5
+    graph body(%0: f64[n, m]) {                        kernel row (%0: ...) -> (%1: ...) {
+      %1: f64[n] = reduce_max{axes=(1,)}(%0)             phase {
+      %2: f64[n, m] = broadcast_in_dim{...}(%1)            %2 = load %0
+      %3: f64[n, m] = subtract(%0, %2)          ->         %3 = reduce max %2
+      return %3                                          }
+    }                                                    phase {
+                                                           %4 = load %0
+                                                           %5 = subtract(%4, %3)
+                                                           store %1, %5
                                                          ...
 
 A value belongs to the first phase in which all the reductions it needs are finished. A vector that

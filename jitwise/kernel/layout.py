@@ -1,10 +1,9 @@
 """How the body of a fusion lies over its iteration space: mode, axes, and the form of every value.
 
     graph body(%0: f64[n, m]) {
-      %1: f64[n] = reduce_add{axes=(1,)}(%0)                              mode row, outer axes (0,),
-      inner axes (1,) %2: f64[n, m] = broadcast_in_dim{...}(%1)                           a row's
-      value, seen at every point %3: f64[n, m] = subtract(%0, %2)
-      a vector
+      %1: f64[n] = reduce_add{axes=(1,)}(%0)          mode row, outer axes (0,), inner axes (1,)
+      %2: f64[n, m] = broadcast_in_dim{...}(%1)       a row's value, seen at every point
+      %3: f64[n, m] = subtract(%0, %2)                a vector
     }
 
 Forms: `VECTOR`, an element per point; `ROW`, one per row; `SINGLE`, one in all. Views inside a body

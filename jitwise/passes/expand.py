@@ -1,7 +1,6 @@
 """Replace ops that are compositions of other ops (`Primitive.expand`).
 
-    %1 = logistic(%0)        ->     %1 = negate(%0); %2 = exponential(%1); %3 = add(%2, 1.0); %4 =
-    divide(1.0, %3)
+    %1 = logistic(%0)        ->     %1 = negate(%0); %2 = exponential(%1); %3 = add(%2, 1.0); ...
 
 An expansion may emit ops that expand in turn; they are replaced as they are emitted. A primitive
 that can also be lowered is left alone.

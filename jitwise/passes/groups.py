@@ -32,6 +32,7 @@ VECTOR, ROW, RESULT = range(3)
 NO_CEILING = 1 << 60
 ROW_WEIGHT = 40  # arithmetic on rows runs one element at a time: keep it small
 MOST_OPERANDS = 160  # arrays a kernel may be given
+PATTERN_DEPTH = 24  # ops along the first operands that are compared to see a pattern repeat
 MATH_WEIGHT = 3  # a call of the math library, against one instruction
 Shape = tuple[Size, ...]
 
@@ -325,19 +326,24 @@ class Grouping:
         return Group(label, step, space, axes, first)
 
     def _repeats(self, group: Group, index: int) -> bool:
-        return self._pattern(index) == self._pattern(group.first)
-
-    def _pattern(self, index: int) -> tuple[Any, ...]:
-        """What an op and its surroundings look like: the op, its operands' ops, and theirs."""
-        op = self.graph.ops[index]
-        items: list[Any] = [op.primitive]
-        for operand in op.operands:
-            inner = operand.op
-            items.append(inner and inner.primitive)
-            if inner is not None:
-                for value in inner.operands:
-                    items.append(value.op and value.op.primitive)
-        return tuple(items)
+        """Whether an op looks like the first of the group, with the ops before it."""
+        one: Op | None = self.graph.ops[index]
+        other: Op | None = self.graph.ops[group.first]
+        for _ in range(PATTERN_DEPTH):
+            if one is None or other is None or one is other:
+                return one is other
+            if one.primitive is not other.primitive or len(one.operands) != len(other.operands):
+                return False
+            before: tuple[Op | None, Op | None] = (None, None)
+            for left, right in zip(reversed(one.operands), reversed(other.operands), strict=True):
+                if left.constant is None and right.constant is None:
+                    before = (left.op, right.op)
+                elif left.constant is None or right.constant is None:
+                    return False
+                elif left.constant.tobytes() != right.constant.tobytes():
+                    return False
+            one, other = before
+        return True
 
 
 def _count_uses(graph: Graph) -> list[int]:

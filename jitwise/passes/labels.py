@@ -1,5 +1,4 @@
-"""When an op may run: the part of the fuse pass that looks at the whole program before any group is
-made.
+"""When an op may run: the part of the fuse pass that sees the whole program before any group.
 
 Every op gets a *kind* and a *label*. Kinds: what fuses (elementwise, reduce), what is free (views,
 scalar sources), what does not fuse (barriers: library calls, data movement, host calls). A label
@@ -30,6 +29,7 @@ from ..ir.graph import Graph, Op, Value
 ELEMENTWISE, REDUCE, SOFT, VIEW, SCALAR, BARRIER = range(6)
 FUSIBLE = (ELEMENTWISE, REDUCE, SOFT)
 SOFT_VIEWS = frozenset(("broadcast_in_dim", "reshape"))
+POSITIONS = ("argmin", "argmax")
 NO_COMPLEX_REDUCTION = frozenset(("min", "max", "argmin", "argmax", "and", "or", "xor"))
 
 
@@ -62,6 +62,8 @@ def kind_of(op: Op) -> int:
 
 def _reduces_in_kernel(op: Op) -> bool:
     word = op.primitive.reduction
+    if word in POSITIONS and op.operands[0].type.ndim - 1 not in op.attrs["axes"]:
+        return False  # found along rows only
     if word is None or len(op.operands) != 1 or not op.attrs.get("axes") or len(op.results) != 1:
         return False
     return not (op.operands[0].type.dtype.kind == "c" and word in NO_COMPLEX_REDUCTION)

@@ -30,12 +30,13 @@ from ..record import Recorder, recorder
 class PassContext:
     """What a pass may know beyond its graph, and where it leaves its records.
 
-    `steps` counts changes of this run, for the bisect limit. `snapshots` keeps the text of stages
-    that `keep` names.
+    `folded` says that a folding builder made the graph. `steps` counts changes of this run, for
+    the bisect limit. `snapshots` keeps the graphs of stages that `keep` names.
     """
 
     recorder: Recorder = recorder
     fastmath: bool = False
+    folded: bool = False
     name: str = "graph"
     keep: frozenset[str] = frozenset()
     steps: int = 0

@@ -7,8 +7,10 @@ Nothing here decides whether compiling pays; that is the caller's business.
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,15 +73,38 @@ def _kernel_text(kernel: Kernel, stage: str) -> str:
     return assembly(kernel)
 
 
+@contextmanager
+def no_cyclic_collection() -> Iterator[None]:
+    """Python's cycle collector stands still: it would walk all ops again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def compile_graph(
-    graph: Graph, *, fastmath: bool = False, record: Recorder | None = None
+    graph: Graph,
+    *,
+    fastmath: bool = False,
+    folded: bool = False,
+    record: Recorder | None = None,
 ) -> Executable:
-    """`graph` as a program. Waits for the compiler."""
+    """`graph` as a program. Waits for the compiler.
+
+    `folded`: the graph was made by a builder that folds, so that simplifying it changes nothing.
+    """
+    with no_cyclic_collection():
+        return _compile(graph, fastmath, folded, record or recorder)
+
+
+def _compile(graph: Graph, fastmath: bool, folded: bool, events: Recorder) -> Executable:
     from . import _native
 
-    events = record or recorder
     start = time.perf_counter()
-    context = PassContext(events, fastmath, graph.name)
+    context = PassContext(events, fastmath, folded, graph.name)
     fused = default_pipeline().run(graph, context)
     bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
     text = Lowering(fused, bodies).run()

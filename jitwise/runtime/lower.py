@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir import dims
 from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op, Value
 from ..ir.types import DTYPE_NAMES, ArrayType
@@ -27,6 +28,7 @@ from .blas import pointers
 from .dim_table import DimTable
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, lifetimes
+from .placement import placements
 
 
 @dataclass(slots=True)
@@ -77,8 +79,10 @@ class Lowering:
         self.idle: list[int] = []  # slots that hold nothing any more
         self.reused: set[int] = set()  # slots that held something before
         self.lives: Lifetimes = lifetimes(graph)
+        self.places = placements(graph)
         self.outputs = set(graph.outputs)
         self.owned: set[int] = set()  # slots with memory that has to be freed
+        self.placed: set[Value] = set()  # what a kernel wrote into a concatenation, and views of it
         self.dense: set[Value] = set()  # what has memory of the program's, as a whole
         self.foreign: set[Value] = set()  # what functions of the host gave
         self.passing: list[int] = []  # slots of the current op only
@@ -144,8 +148,8 @@ class Lowering:
         self.instructions.append(("host", function, places, outs))
 
     def _allocate(self, slot: int, value: Value) -> None:
-        dims = [self.table.index(size) for size in value.type.shape]
-        self.instructions.append(("alloc", slot, DTYPE_NAMES[value.type.dtype], dims))
+        sizes = [self.table.index(size) for size in value.type.shape]
+        self.instructions.append(("alloc", slot, DTYPE_NAMES[value.type.dtype], sizes))
         self.owned.add(slot)
 
     # The walk
@@ -211,7 +215,12 @@ class Lowering:
 
     def _op(self, op: Op) -> None:
         primitive = op.primitive
-        if primitive.execute is not None and not self._needs_host(op):
+        if primitive.name == "concatenate":
+            self._concatenate(op)
+        elif primitive.name == "reshape" and op.operands[0] in self.placed:
+            self.placed.add(op.results[0])
+            self.slots[op.results[0]] = self._new_slot(False)
+        elif primitive.execute is not None and not self._needs_host(op):
             primitive.execute(self, op)
         else:
             self._evaluate_on_host(op)
@@ -233,6 +242,42 @@ class Lowering:
             places.append(slot)
         self._host(HostCall(op, sizes), places, op.results)
 
+    # Concatenations
+
+    def _concatenate(self, op: Op) -> None:
+        """Copy each operand to its part, unless a kernel wrote it there."""
+        axis, whole = op.attrs["dimension"], op.results[0]
+        out = self.slots[whole] if whole in self.slots else self.allocate(whole)
+        part = self.temporary()
+        start: Size = 0
+        for operand in op.operands:
+            shape = operand.type.shape
+            if operand not in self.placed:
+                self._cut(part, out, axis, start, shape)
+                self.instructions.append(("copy", part, self.slots[operand]))
+            start = dims.add(start, shape[axis])
+
+    def _cut(self, part: int, whole: int, axis: int, start: Size, shape: tuple[Size, ...]) -> None:
+        index = self.table.index
+        starts = [index(start if each == axis else 0) for each in range(len(shape))]
+        sizes = [index(size) for size in shape]
+        self.instructions.append(("slice", part, whole, starts, [1] * len(shape), sizes))
+
+    def _place(self, value: Value) -> int:
+        """A slot for a kernel's result: its part of a concatenation."""
+        place = self.places[value]
+        out = self.slots[place.whole] if place.whole in self.slots else self.allocate(place.whole)
+        slot = self.define(value)
+        if value.type.shape == place.shape:
+            self._cut(slot, out, place.axis, place.start, place.shape)
+        else:
+            part = self.temporary()
+            self._cut(part, out, place.axis, place.start, place.shape)
+            sizes = [self.table.index(size) for size in value.type.shape]
+            self.instructions.append(("reshape", slot, part, sizes))
+        self.placed.add(value)
+        return slot
+
     # Kernels
 
     def _fusion(self, op: Op, dying: list[Value]) -> None:
@@ -249,16 +294,18 @@ class Lowering:
             op.results, layout.outputs, compiled.in_place, strict=True
         ):
             slot = reusable.pop(result.type, None) if in_place else None
-            if slot is None:
+            if result in self.places:
+                slot = self._place(result)
+            elif slot is None:
                 slot = self.allocate(result)
             else:
                 self.slots[result] = slot
                 self.dense.add(result)
             turns = role == "vector" and layout.mode == "row"
             outputs.append(self._ordered(slot, layout) if turns else slot)
-        dims = [self.table.index(layout.space[axis]) for axis in layout.order]
+        extents = [self.table.index(layout.space[axis]) for axis in layout.order]
         self.instructions.append(
-            ("kernel", compiled.native, inputs, outputs, dims, len(layout.outer))
+            ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
         )
 
     def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[ArrayType, int]:
@@ -269,7 +316,9 @@ class Lowering:
         if not any(compiled.in_place):
             return found
         wanted = {
-            result.type for result, fits in zip(op.results, compiled.in_place, strict=True) if fits
+            result.type
+            for result, fits in zip(op.results, compiled.in_place, strict=True)
+            if fits and result not in self.places
         }
         owner = self.lives.owner
         for operand, role in zip(op.operands, compiled.layout.inputs, strict=True):

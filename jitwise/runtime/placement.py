@@ -1,0 +1,69 @@
+"""Kernels that write straight into their part of a concatenation.
+
+    %1 = fusion(...)                                 the memory of %3 is made, and the kernel
+    %3 = concatenate{dimension=0}(%0, %1)     ->     writes %1 into its middle; only %0 is copied
+
+A result of a kernel is placed when the concatenation is its only use, directly or through reshapes
+that add or drop axes of size one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir import dims
+from ..ir.dims import Size
+from ..ir.graph import Graph, Op, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value lies in the result of a concatenation: from `start` along `axis`."""
+
+    whole: Value
+    axis: int
+    start: Size
+    shape: tuple[Size, ...]
+
+
+def placements(graph: Graph) -> dict[Value, Place]:
+    """The place of each kernel's result that has one."""
+    joins = [op for op in graph.ops if op.primitive.name == "concatenate"]
+    if not joins:
+        return {}
+    uses: dict[Value, int] = {}
+    for op in graph.ops:
+        for operand in op.operands:
+            uses[operand] = uses.get(operand, 0) + 1
+    for value in graph.outputs:
+        uses[value] = 2
+    found: dict[Value, Place] = {}
+    for op in joins:
+        axis = op.attrs["dimension"]
+        start: Size = 0
+        for operand in op.operands:
+            shape = operand.type.shape
+            made = _maker(operand, uses)
+            if made is not None:
+                found[made] = Place(op.results[0], axis, start, shape)
+            start = dims.add(start, shape[axis])
+    return found
+
+
+def _maker(value: Value, uses: dict[Value, int]) -> Value | None:
+    """The kernel's result that `value` is, but for axes of size one; None if it is none."""
+    while uses[value] == 1 and value.op is not None:
+        op: Op = value.op
+        if op.primitive.name == "fusion":
+            return value if _is_elementwise(op) else None
+        source = op.operands[0] if op.operands else None
+        if op.primitive.name != "reshape" or source is None:
+            return None
+        if [s for s in source.type.shape if s != 1] != [s for s in value.type.shape if s != 1]:
+            return None
+        value = source
+    return None
+
+
+def _is_elementwise(op: Op) -> bool:
+    return all(inner.primitive.category != "reduce" for inner in op.attrs["body"].ops)
