@@ -62,6 +62,7 @@ class Trace:
         self.builder = Builder(name, fastmath=fastmath, locate=locate)
         self.values: dict[str, int] = {}
         self.substitution: dict[str, Size] = {}
+        self.decided: dict[Size, bool] = {}
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
@@ -139,8 +140,10 @@ class Trace:
 
     def at_least(self, size: Size) -> bool:
         """Whether `size >= 0` in this call; the answer becomes a guard."""
-        answer = self.hint(size) >= 0
-        self.require("ge", size if answer else dims.subtract(-1, size))
+        answer = self.decided.get(size)
+        if answer is None:
+            answer = self.decided[size] = self.hint(size) >= 0
+            self.require("ge", size if answer else dims.subtract(-1, size))
         return answer
 
     def number(self, size: Size) -> int:

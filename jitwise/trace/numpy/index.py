@@ -172,6 +172,12 @@ def _from_front(trace: Trace, bound: Size, length: Size, lowest: int) -> tuple[S
 
 def _forwards(trace: Trace, key: slice, length: Size, step: int) -> tuple[Size, Size]:
     start, stop = 0, length
+    if type(key.stop) is int and key.stop < 0 and (key.start is None or type(key.start) is int):
+        first = key.start or 0
+        span = dims.subtract(dims.add(length, key.stop), first)
+        if first >= 0 and trace.hint(span) >= 0:  # one guard says all
+            is_nonnegative(trace, span)
+            return first, _count(span, step)
     if key.stop is not None:
         stop, unchecked = _from_front(trace, _integer(trace, key.stop), length, 0)
         if (
