@@ -41,10 +41,10 @@ INLINE Ordered order(Real a, Real b) {
     return {high, {select(near, d.high, -700), select(near, d.low, 0)}, !near};
 }
 
-// Infinities, NaN, and the far case, where the sum is `high`.
+// Infinities, NaN, and the far case, where the sum is `high` (never -0).
 INLINE Real finish_sum(Real a, Real b, Ordered o, Pair log) {
     Pair s = two_sum(o.high, log.high);
-    Real result = select(o.far, o.high, s.high + (s.low + log.low));
+    Real result = select(o.far, o.high + 0.0, s.high + (s.low + log.low));
     result = select(absolute(o.high) == infinity, o.high, result);
     return select((a == a) & (b == b), result, not_a_number);
 }
@@ -76,7 +76,8 @@ INLINE Real log_sum_base_two(Real a, Real b) {
     Pair u = fast_two_sum(1, power * s.high);
     u.low = fused(power, s.low + p.low, u.low);
     Pair log = logarithm_pair_up_to_two(u);
-    return finish_sum(a, b, o, multiply(log, {ln2_inverse[0], ln2_inverse[1]}));
+    Real sum = finish_sum(a, b, o, multiply(log, {ln2_inverse[0], ln2_inverse[1]}));
+    return select(a == b, a + 1, sum);
 }
 
 INLINE Mask log_sum_is_rare(Real a, Real b, Real result) {
@@ -127,7 +128,8 @@ __attribute__((noinline, cold)) Real log_sum_base_two_rare(Real a, Real b) {
     Pair ln{ln2[0], ln2[1]};
     Real high = maximum(a, b), low = minimum(a, b);
     Real close = log_sum_aside(multiply(ln, high), multiply(ln, low)) * ln2_inverse[0];
-    return select(low < -1000, high + exponential_base_two(low) * ln2_inverse[0], close);
+    Real far = high + exponential_base_two(low) * ln2_inverse[0];
+    return select(a == b, a + 1, select(low < -1000, far, close));
 }
 
 }  // namespace
