@@ -54,7 +54,8 @@ def measure(case: Case, peers: Sequence[str], rounds: int) -> list[Result]:
         try:
             run, result.first = _prepare(case, name, PEERS[name].load())
         except Exception as error:  # a peer that refuses the program is a result, not a failure
-            result.refused = f"{type(error).__name__}: {str(error).strip().splitlines()[:1]}"
+            words = str(error).strip() or "without a word"
+            result.refused = f"{type(error).__name__}: {words.splitlines()[0]}"
             continue
         turns.append((result, run, _calls_in_a_turn(run), []))
     for _ in range(rounds):
