@@ -17,7 +17,6 @@ sees followed (see `scope`).
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import types
 from collections.abc import Callable, Sequence
@@ -245,9 +244,8 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
     recipe = outputs.recipe(result)
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
-        builtins.print(
-            *[repr(item) if type(item) is Tracer else item for item in printed], **options
-        )
+        shown = [repr(item) if type(item) is Tracer else item for item in printed]
+        print(*shown, **options)  # noqa: T201
     return Traced(
         trace.name,
         graph,
