@@ -55,13 +55,15 @@ def _multiply_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
 def _divide_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     """Smith's algorithm: divide by the larger part of the divisor first.
 
-    A divisor of zero gives the dividend's parts divided by +0.
+    A divisor of zero gives the dividend's parts divided by +0; neither way sets a flag for the
+    other.
     """
     a, b, c, d = e.real(left), e.imag(left), e.real(right), e.imag(right)
-    one = e.constant(1, a.dtype)
+    zero, one = e.constant(0, a.dtype), e.constant(1, a.dtype)
     size, other = e.intrinsic("fabs", c), e.intrinsic("fabs", d)
+    none = e.instruction("and", e.compare("oeq", size, zero), e.compare("oeq", other, zero))
     first = e.compare("oge", size, other)
-    large, small = e.select(first, c, d), e.select(first, d, c)
+    large, small = e.select(none, one, e.select(first, c, d)), e.select(first, d, c)
     ratio = e.instruction("fdiv", small, large)
     scale = e.instruction("fdiv", one, e.instruction("fadd", large, times(e, small, ratio)))
     head, tail = e.select(first, a, b), e.select(first, b, a)
@@ -69,11 +71,10 @@ def _divide_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     forward = e.instruction("fsub", b, times(e, a, ratio))
     backward = e.instruction("fsub", times(e, b, ratio), a)
     imag = times(e, e.select(first, forward, backward), scale)
-    zero = e.constant(0, a.dtype)
-    none = e.instruction("and", e.compare("oeq", size, zero), e.compare("oeq", other, zero))
+    divisor = e.select(none, zero, one)
     return e.complex(
-        e.select(none, e.instruction("fdiv", a, size), real),
-        e.select(none, e.instruction("fdiv", b, size), imag),
+        e.select(none, e.instruction("fdiv", a, divisor), real),
+        e.select(none, e.instruction("fdiv", b, divisor), imag),
     )
 
 
@@ -188,8 +189,10 @@ def _remainder_float(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
 
 def _floor_divide_float(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     zero, one = e.constant(0.0, left.dtype), e.constant(1.0, left.dtype)
-    rest, down, _ = _float_division(e, left, right)
     ratio = e.instruction("fdiv", left, right)
+    by_zero = e.compare("oeq", right, zero)
+    right = e.select(by_zero, one, right)
+    rest, down, _ = _float_division(e, left, right)
     quotient = e.instruction("fdiv", e.instruction("fsub", left, rest), right)
     quotient = e.select(down, e.instruction("fsub", quotient, one), quotient)
     whole = e.intrinsic("floor", quotient)
@@ -197,7 +200,7 @@ def _floor_divide_float(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     snapped = e.select(far, e.instruction("fadd", whole, one), whole)
     signed = e.intrinsic("copysign", zero, ratio)
     snapped = e.select(e.compare("une", quotient, zero), snapped, signed)
-    return e.select(e.compare("oeq", right, zero), ratio, snapped)
+    return e.select(by_zero, ratio, snapped)
 
 
 floor_divide = elementwise(

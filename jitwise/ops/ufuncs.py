@@ -186,9 +186,10 @@ def _modf(builder: Builder, operands: tuple[Value, ...], source: Source | None) 
     """The fraction with the operand's sign (0 of an infinite one), and the whole part."""
     operand = operands[0]
     whole = builder.emit(floating.trunc, operands, source=source)
-    rest = builder.emit(elementwise.subtract, (operand, whole), source=source)
     infinite = builder.emit(floating.is_inf, operands, source=source)
     zero = builder.constant(0.0, operand.type.dtype)
+    taken = builder.emit(compare.select, (infinite, zero, whole), source=source)
+    rest = builder.emit(elementwise.subtract, (operand, taken), source=source)
     rest = builder.emit(compare.select, (infinite, zero, rest), source=source)
     return builder.emit(floating.copysign, (rest, operand), source=source), whole
 
