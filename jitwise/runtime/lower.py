@@ -24,7 +24,7 @@ from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op, Value
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
-from .blas import pointers
+from .blas import serves
 from .dim_table import DimTable
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, lifetimes
@@ -226,11 +226,7 @@ class Lowering:
             self._evaluate_on_host(op)
 
     def _needs_host(self, op: Op) -> bool:
-        return op.primitive.category == "contract" and (
-            op.results[0].type.dtype.kind not in "fc"
-            or op.results[0].type.dtype.itemsize == 2
-            or not pointers()
-        )
+        return op.primitive.category == "contract" and not serves(op.results[0].type.dtype)
 
     def _evaluate_on_host(self, op: Op) -> None:
         """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
