@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir.graph import Graph
+from ..ir.types import DTYPE_NAMES
 from ..kernel.build import build_kernel
 from ..kernel.layout import Layout, layout_of
 from ..kernel.nest import Compute, Kernel, Load, Store
@@ -101,7 +102,7 @@ def native_kernel(compiled: Any) -> Any:
         [(operand.dtype.itemsize, operand.role) for operand in kernel.inputs],
         [(operand.dtype.itemsize, operand.role) for operand in kernel.outputs],
         [dtype.itemsize for dtype in kernel.scratch],
-        [(each.word, each.dtype.name, each.phase) for each in kernel.reductions],
+        [(each.word, DTYPE_NAMES[each.dtype], each.phase) for each in kernel.reductions],
         list(compiled.phases),
         flops_of(kernel),
         owner=compiled.owner,
