@@ -335,7 +335,8 @@ def test_an_object_with_the_address_of_a_dead_one_is_a_miss(calls):
         assert not calls.misses(thing)
         calls.missed.clear()
         del thing  # its address is free for the next one
-    assert len(addresses) < 200
+    if len(addresses) == 200:
+        pytest.skip("the allocator gave no address twice")
 
 
 def test_entries_do_not_keep_weakly_referable_arguments_alive_and_dead_ones_are_swept(calls):
