@@ -1,0 +1,44 @@
+// Sizes known at run time: a straight line of integer operations, checked for overflow.
+//
+//     symbols  n = size of axis 0 of input 0        dims[0]
+//     dims     2 * n + 1                            dims[1..]
+//     guards   n != 1
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "view.h"
+
+namespace jitwise {
+
+enum class DimOp : std::uint8_t { constant, add, subtract, multiply, floor_divide, modulo, min, max };
+enum class Relation : std::uint8_t { equal, not_equal, not_negative };
+
+struct Symbol {
+    int input;
+    int axis;  // -1: the value of an integer argument
+};
+
+struct DimStep {
+    DimOp op;
+    std::int64_t a, b;  // indices of earlier dims; a constant is `a` itself
+};
+
+struct Guard {
+    Relation relation;
+    int dim;
+};
+
+struct Dims {
+    std::vector<Symbol> symbols;
+    std::vector<DimStep> steps;
+    std::vector<Guard> guards;
+
+    std::size_t count() const { return symbols.size() + steps.size(); }
+    // False: a result does not fit 64 bits, or a division by zero.
+    bool evaluate(const View *inputs, std::int64_t *dims) const;
+    bool guards_hold(const std::int64_t *dims) const;
+};
+
+}  // namespace jitwise

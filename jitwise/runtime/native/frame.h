@@ -1,0 +1,80 @@
+// The state of one call of a program, and what its instructions do with it.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "program.h"
+
+namespace jitwise {
+
+enum class Owner : std::uint8_t { none, temporary, object };
+
+struct Slot {
+    View view;  // shape and strides point into the frame; owner: who keeps memory that is not ours
+    std::int64_t *shape;
+    std::int64_t *strides;
+    char *inline_bytes;  // room for one element
+    void *block;         // temporary: the allocation; object: a PyObject
+    std::size_t bytes;   // of a temporary
+    ElementType type;
+    Owner owner;
+};
+
+// A Python exception is set.
+struct PythonError {};
+// A check failed or a value did not fit: the call runs again as Python.
+struct Deoptimized {};
+
+// Work, in nanoseconds, for which the GIL is given up.
+constexpr double release_threshold = 5000;
+
+struct Frame {
+    const Program &program;
+    std::int64_t *dims;
+    Slot *slots;
+    PyThreadState *released = nullptr;
+
+    Frame(const Program &program, char *memory, const View *inputs);
+    ~Frame();
+    Frame(const Frame &) = delete;
+    Frame &operator=(const Frame &) = delete;
+
+    const int *words(const Instruction &instruction) const { return program.words.data() + instruction.at; }
+    void release_gil() {
+        if (released == nullptr) released = PyEval_SaveThread();
+    }
+    void need_gil() {
+        if (released != nullptr) {
+            PyEval_RestoreThread(released);
+            released = nullptr;
+        }
+    }
+    void free(Slot &slot);
+    // Dense memory of the slot's own for the shape now in `slot.shape`; sets strides.
+    void allocate(Slot &slot, ElementType type, int ndim, bool is_output);
+    void allocate_temporary(Slot &slot);
+    // `slot` as a new ndarray that shares memory; a reference, never null.
+    PyObject *array_of(Slot &slot);
+    void finish(Slot &slot, Result *result);
+};
+
+// Throws PythonError with MemoryError set.
+[[noreturn]] void raise_no_memory(std::size_t bytes);
+// A new C-ordered array; large ones from recycled memory. Needs the GIL. Throws.
+PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape);
+
+void execute_kernel(Frame &frame, const Instruction &instruction);
+void execute_view(Frame &frame, const Instruction &instruction);
+void execute_reshape(Frame &frame, const Instruction &instruction);
+void execute_copy(Frame &frame, const Instruction &instruction);
+void execute_host(Frame &frame, const Instruction &instruction);
+// Same shape and type; any strides; buffered when they overlap.
+void copy_view(const View &dst, const View &src, int itemsize);
+
+// Library instructions: words are in slots, out slots, attrs, dims (counted in `word_count`).
+LibraryFunction library_named(const char *name);
+
+}  // namespace jitwise

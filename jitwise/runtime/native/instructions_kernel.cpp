@@ -1,0 +1,103 @@
+// Instructions that run kernels and copy arrays.
+#include <algorithm>
+
+#include "frame.h"
+#include "kernel.h"
+#include "memory.h"
+#include "pool.h"
+#include "small_buffer.h"
+#include "strided.h"
+
+namespace jitwise {
+
+// words: in slots, out slots, dims of the iteration space, then `outer`.
+void execute_kernel(Frame &frame, const Instruction &now) {
+    const Kernel &kernel = *now.kernel;
+    const int *words = frame.words(now);
+    const int operands = now.in_count + now.out_count;
+    SmallBuffer<View, 12> views(operands);
+    for (int k = 0; k < operands; ++k) views[k] = frame.slots[words[k]].view;
+    words += operands;
+    SmallBuffer<std::int64_t, 12> shape(now.ndim + 1);
+    std::int64_t points = 1;
+    for (int axis = 0; axis < now.ndim; ++axis) {
+        shape[axis] = frame.dims[words[axis]];
+        points *= shape[axis];
+    }
+    if (kernel.work(points) > release_threshold) frame.release_gil();
+    kernel.run(views.data(), now.ndim, shape.data(), words[now.ndim]);
+}
+
+namespace {
+
+struct Range {
+    const char *begin, *end;
+};
+
+Range extent(const View &view, int itemsize) {
+    Range range = {view.data, view.data + itemsize};
+    for (int axis = 0; axis < view.ndim; ++axis) {
+        std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
+        (reach < 0 ? range.begin : range.end) += reach;
+    }
+    return range;
+}
+
+bool same_strides(const View &a, const View &b) {
+    for (int axis = 0; axis < a.ndim; ++axis)
+        if (a.shape[axis] != 1 && a.strides[axis] != b.strides[axis]) return false;
+    return true;
+}
+
+constexpr std::int64_t parallel_copy_bytes = std::int64_t(1) << 20;
+
+// The longest axis of the target's outer ones is split among threads.
+void copy_apart(const View &dst, const View &src, int itemsize, std::int64_t bytes) {
+    int split = -1;
+    for (int axis = 0; axis < dst.ndim; ++axis)
+        if (dst.shape[axis] > 1 && (split < 0 || std::abs(dst.strides[axis]) > std::abs(dst.strides[split]))) split = axis;
+    if (split < 0 || bytes < parallel_copy_bytes) {
+        copy_strided(dst.data, dst.strides, src.data, src.strides, dst.shape, dst.ndim, itemsize);
+        return;
+    }
+    const std::int64_t length = dst.shape[split];
+    std::int64_t grain = std::max<std::int64_t>(1, length * (parallel_copy_bytes / 4) / bytes);
+    parallel_for((length + grain - 1) / grain, 1, [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t shape[max_rank];
+        std::copy_n(dst.shape, dst.ndim, shape);
+        shape[split] = std::min(end * grain, length) - begin * grain;
+        copy_strided(dst.data + begin * grain * dst.strides[split], dst.strides,
+                     src.data + begin * grain * src.strides[split], src.strides, shape, dst.ndim, itemsize);
+    });
+}
+
+}  // namespace
+
+void copy_view(const View &dst, const View &src, int itemsize) {
+    std::int64_t count = product(dst.shape, dst.ndim);
+    if (count == 0) return;
+    Range to = extent(dst, itemsize), from = extent(src, itemsize);
+    bool apart = to.end <= from.begin || from.end <= to.begin;
+    if (apart) return copy_apart(dst, src, itemsize, count * itemsize);
+    if (dst.data == src.data && same_strides(dst, src)) return;
+    // The source is read in full before the target is written.
+    SmallBuffer<char, 256> buffer(static_cast<std::size_t>(count) * itemsize);
+    std::int64_t strides[max_rank], stride = itemsize;
+    for (int axis = dst.ndim - 1; axis >= 0; --axis) {
+        strides[axis] = stride;
+        stride *= dst.shape[axis];
+    }
+    copy_strided(buffer.data(), strides, src.data, src.strides, dst.shape, dst.ndim, itemsize);
+    copy_strided(dst.data, dst.strides, buffer.data(), strides, dst.shape, dst.ndim, itemsize);
+}
+
+void execute_copy(Frame &frame, const Instruction &now) {
+    const Slot &dst = frame.slots[now.slot], &src = frame.slots[now.source];
+    for (int axis = 0; axis < dst.view.ndim; ++axis)
+        if (dst.shape[axis] != src.shape[axis]) throw ShapeMismatch("a copy between different shapes");
+    const int itemsize = size_of(dst.type);
+    if (product(dst.shape, dst.view.ndim) * itemsize > 262144) frame.release_gil();
+    copy_view(dst.view, src.view, itemsize);
+}
+
+}  // namespace jitwise

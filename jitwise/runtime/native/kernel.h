@@ -1,0 +1,86 @@
+// A compiled kernel and its driver.
+//
+// Compiled code only ever sees chunks: `lanes` consecutive elements of each operand. Everything about
+// layout is done here, by one of three drivers:
+//   map     map_driver.cpp      one output element per point; the space is permuted and flattened
+//   row     row_driver.cpp      reductions along rows, in phases; short_rows.cpp, long_rows.cpp
+//   column  column_driver.cpp   reductions over rows, element by element
+// Operands that are not dense along the run, and the last elements that do not fill a chunk, are packed
+// into scratch. A driver reads each chunk before it writes the same positions, so an output may be
+// an input at identical positions, and nothing else.
+//
+// Results do not depend on the number of threads, on alignment or on strides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "accumulators.h"
+#include "view.h"
+
+namespace jitwise {
+
+using Phase = void (*)(char **pointers, const std::int64_t *steps, std::int64_t chunks,
+                       std::int64_t valid, char *accumulators, char *scalars);
+
+enum class Mode : std::uint8_t { map, row, column };
+enum class Role : std::uint8_t { vector, row, scalar };
+
+struct OperandSpec {
+    int itemsize;
+    Role role;
+};
+
+struct ShapeMismatch : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+constexpr int max_operands = 256;
+constexpr int chunks_per_block = 16;
+
+struct Kernel {
+    std::string name;
+    int lanes = 0;
+    Mode mode = Mode::map;
+    int input_count = 0;
+    int output_count = 0;
+    std::vector<OperandSpec> operands;  // inputs, then outputs
+    std::vector<int> scratch;           // itemsizes
+    std::vector<Reduction> reductions;
+    std::vector<Phase> phases;
+    double flops = 1;  // per point of the iteration space
+
+    // Facts derived by `prepare`.
+    int pointer_count = 0;
+    std::size_t chunk_bytes = 0;  // one chunk of every operand, each aligned to 64
+    std::size_t accumulator_bytes = 0;
+    std::vector<std::int64_t> chunk_offsets;
+    std::vector<char> identities;  // image of the initial accumulators
+    std::vector<int> reduction_begin;  // reductions of phase p are [begin[p], begin[p + 1])
+    double nanoseconds_per_point = 1;
+    bool transposable = false;  // phase 0 can treat one row per lane; only prologues follow
+
+    void prepare();  // throws std::invalid_argument
+
+    // `views` are inputs, then outputs; the iteration space has `ndim` axes, of which the first `outer`
+    // are rows (row mode) or reduced (column mode). Throws ShapeMismatch or std::bad_alloc. No Python.
+    void run(const View *views, int ndim, const std::int64_t *shape, int outer) const;
+
+    double work(std::int64_t points) const { return points * nanoseconds_per_point; }
+    bool is_output(int operand) const { return operand >= input_count; }
+    int operand_count() const { return static_cast<int>(operands.size()); }
+};
+
+void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape);
+void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
+void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
+
+// Strides of `view` over an iteration space it is broadcast to, right-aligned. `role` and `operand`
+// only word the error.
+void broadcast_strides(const View &view, const std::int64_t *shape, int ndim, std::int64_t *strides,
+                       const Kernel &kernel, int operand);
+
+}  // namespace jitwise

@@ -1,0 +1,24 @@
+// Library instructions by name.
+#include <cstring>
+
+#include "frame.h"
+#include "library.h"
+
+namespace jitwise {
+
+LibraryFunction library_named(const char *name) {
+    static const struct {
+        const char *name;
+        LibraryFunction function;
+    } rows[] = {
+        {"iota", library_iota},
+        {"cumsum", library_cumsum},
+        {"cumprod", library_cumprod},
+        {"matmul", library_matmul},
+    };
+    for (const auto &row : rows)
+        if (std::strcmp(row.name, name) == 0) return row.function;
+    return nullptr;
+}
+
+}  // namespace jitwise

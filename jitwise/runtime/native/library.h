@@ -1,0 +1,35 @@
+// Library instructions: whole-array operations written by hand. Outputs are allocated before.
+//
+//     iota      [] -> [out], attrs [axis]                  out = 0, 1, 2, ... along the axis
+//     cumsum    [x] -> [out], attrs [axis, reverse]        running sum, in NumPy's order
+//     cumprod   [x] -> [out], attrs [axis, reverse]
+//     matmul    [a, b] -> [out], attrs []                  a (..., m, k), b (..., k, n), equal batch axes
+#pragma once
+
+#include "frame.h"
+
+namespace jitwise {
+
+struct LibraryCall {
+    Frame &frame;
+    const Instruction &instruction;
+    const int *words;
+
+    LibraryCall(Frame &frame, const Instruction &instruction)
+        : frame(frame), instruction(instruction), words(frame.words(instruction)) {}
+    Slot &in(int i) const { return frame.slots[words[i]]; }
+    Slot &out(int i) const { return frame.slots[words[instruction.in_count + i]]; }
+    int attr(int i) const { return words[instruction.in_count + instruction.out_count + i]; }
+};
+
+void library_iota(Frame &frame, const Instruction &instruction);
+void library_cumsum(Frame &frame, const Instruction &instruction);
+void library_cumprod(Frame &frame, const Instruction &instruction);
+void library_matmul(Frame &frame, const Instruction &instruction);
+
+// Matrix products of a type: the Fortran function of that name, all arguments by address. 0 removes it.
+// False: no such name.
+bool set_blas_function(const char *name, const void *address);
+bool has_blas(ElementType type);
+
+}  // namespace jitwise

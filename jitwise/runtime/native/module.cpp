@@ -1,0 +1,97 @@
+// The extension module `jitwise.runtime._native`.
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+
+#define JITWISE_MACHINE_IMPORTS_NUMPY
+#include "machine_numpy.h"
+
+#include "kernel_object.h"
+#include "library.h"
+#include "memory.h"
+#include "pool.h"
+#if JITWISE_HAS_MATH
+#include "math/math_table.h"
+#endif
+
+namespace nb = nanobind;
+
+#if JITWISE_HAS_DISPATCHER
+void bind_function(nb::module_ &module);
+#endif
+
+namespace jitwise {
+
+namespace {
+
+PyObject *make_exception(nb::module_ &module, const char *name, const char *meaning) {
+    std::string full = std::string("jitwise.runtime._native.") + name;
+    PyObject *type = PyErr_NewExceptionWithDoc(full.c_str(), meaning, nullptr, nullptr);
+    if (type == nullptr) throw nb::python_error();
+    module.attr(name) = nb::borrow(type);
+    return type;
+}
+
+nb::dict math_symbols() {
+    nb::dict symbols;
+#if JITWISE_HAS_MATH
+    std::size_t count = 0;
+    const MathEntry *entries = math_entries(&count);
+    for (std::size_t i = 0; i < count; ++i)
+        symbols[entries[i].name] = reinterpret_cast<std::uintptr_t>(entries[i].address);
+#endif
+    return symbols;
+}
+
+nb::dict stats() {
+    const MemoryStats now = memory_stats();
+    nb::dict result;
+    result["live"] = now.live;
+    result["kept"] = now.kept;
+    result["limit"] = now.limit;
+    result["temporary"] = now.temporary;
+    return result;
+}
+
+void set_blas(nb::dict functions) {
+    for (auto [name, address] : functions)
+        if (!set_blas_function(nb::cast<std::string>(name).c_str(),
+                               reinterpret_cast<const void *>(nb::cast<std::uintptr_t>(address))))
+            throw nb::value_error("not a BLAS function that is used");
+}
+
+bool blas_serves(const std::string &dtype) {
+    ElementType type = element_type_named(dtype.c_str());
+    return type != ElementType::none && has_blas(type);
+}
+
+void bind_settings(nb::module_ &module) {
+    module.def("math_symbols", math_symbols, "Addresses of the vector math functions, by `primitive.dtype`.");
+    module.def("set_threads", set_threads, nb::arg("count"), "Threads to use; 0 means as the machine allows.");
+    module.def("thread_count", thread_count, "Threads that a kernel may use.");
+    module.def("helper_count", helper_count, "Helper threads alive.");
+    module.def("release_memory", release_memory, "Give kept memory back to the system.");
+    module.def("memory_stats", stats, "Bytes of recycled memory in use and kept.");
+    module.def("set_memory_limit", set_memory_limit, nb::arg("bytes"), "The most bytes to keep.");
+    module.def("set_blas", set_blas, nb::arg("functions"), "Addresses of Fortran BLAS functions by name.");
+    module.def("has_blas", blas_serves, nb::arg("dtype"), "Whether matrix products of a dtype run natively.");
+}
+
+}  // namespace
+
+}  // namespace jitwise
+
+NB_MODULE(_native, module) {
+    if (_import_array() < 0) throw nb::python_error();
+    nb::set_leak_warnings(false);
+    module.doc() = "The native runtime: kernels, programs, threads, memory, dispatch.";
+    using namespace jitwise;
+    deoptimize_exception = make_exception(module, "Deoptimize", "A check failed: the call must run as Python.");
+    guard_failure_exception = make_exception(module, "GuardFailure", "The program does not fit these sizes.");
+    bind_kernel(module);
+    bind_program(module);
+    bind_settings(module);
+#if JITWISE_HAS_DISPATCHER
+    bind_function(module);
+#endif
+}

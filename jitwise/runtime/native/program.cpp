@@ -1,0 +1,186 @@
+#include "program.h"
+
+#include <cstring>
+
+#include "frame.h"
+#include "kernel.h"
+#include "machine_numpy.h"
+#include "memory.h"
+#include "small_buffer.h"
+
+namespace jitwise {
+
+void Program::measure() {
+    extent_count = 0;
+    for (int rank : slot_ranks) extent_count += rank;
+    // Constants first: 16-byte alignment of the inline elements.
+    frame_bytes = slot_ranks.size() * (16 + sizeof(Slot)) + (2 * extent_count + dims.count()) * sizeof(std::int64_t);
+    first_output.resize(outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        std::size_t j = 0;
+        while (outputs[j] != outputs[i]) ++j;
+        first_output[i] = static_cast<int>(j);
+    }
+}
+
+Frame::Frame(const Program &program, char *memory, const View *inputs) : program(program) {
+    const std::size_t count = program.slot_ranks.size();
+    char *inline_bytes = memory;
+    slots = reinterpret_cast<Slot *>(memory + 16 * count);
+    dims = reinterpret_cast<std::int64_t *>(slots + count);
+    std::int64_t *extent = dims + program.dims.count();
+    for (std::size_t i = 0; i < count; ++i) {
+        Slot &slot = slots[i];
+        const int rank = program.slot_ranks[i];
+        slot.owner = Owner::none;
+        slot.inline_bytes = inline_bytes + 16 * i;
+        slot.shape = extent;
+        slot.strides = extent + rank;
+        slot.view.shape = slot.shape;
+        slot.view.strides = slot.strides;
+        slot.view.owner = nullptr;
+        extent += 2 * rank;
+    }
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+        Slot &slot = slots[i];
+        slot.type = program.inputs[i].type;
+        slot.view.data = inputs[i].data;
+        slot.view.ndim = program.inputs[i].ndim;
+        slot.view.owner = inputs[i].owner;
+        for (int axis = 0; axis < slot.view.ndim; ++axis) {
+            slot.shape[axis] = inputs[i].shape[axis];
+            slot.strides[axis] = inputs[i].strides[axis];
+        }
+    }
+}
+
+Frame::~Frame() {
+    need_gil();
+    const std::size_t count = program.slot_ranks.size();
+    for (std::size_t i = 0; i < count; ++i)
+        if (slots[i].owner != Owner::none) free(slots[i]);
+}
+
+void Frame::free(Slot &slot) {
+    if (slot.owner == Owner::temporary) {
+        temporary_free(slot.block, slot.bytes);
+    } else if (slot.owner == Owner::object) {
+        need_gil();
+        Py_DECREF(static_cast<PyObject *>(slot.block));
+    }
+    slot.owner = Owner::none;
+}
+
+namespace {
+
+void execute_alloc(Frame &frame, const Instruction &now) {
+    Slot &slot = frame.slots[now.slot];
+    if (slot.owner != Owner::none) frame.free(slot);
+    const int *words = frame.words(now);
+    for (int axis = 0; axis < now.ndim; ++axis) slot.shape[axis] = frame.dims[words[axis]];
+    frame.allocate(slot, now.type, now.ndim, now.is_output);
+}
+
+void set_scalar(Frame &frame, const Instruction &now, char *data) {
+    Slot &slot = frame.slots[now.slot];
+    if (slot.owner != Owner::none) frame.free(slot);
+    slot.type = now.type;
+    slot.view.ndim = 0;
+    slot.view.owner = nullptr;
+    slot.view.data = data;
+}
+
+void execute_dimension(Frame &frame, const Instruction &now) {
+    Slot &slot = frame.slots[now.slot];
+    std::memcpy(slot.inline_bytes, &frame.dims[now.source], sizeof(std::int64_t));
+    set_scalar(frame, now, slot.inline_bytes);
+}
+
+void execute(Frame &frame, const Program &program) {
+    for (const Instruction &now : program.instructions) {
+        switch (now.op) {
+        case Opcode::alloc: execute_alloc(frame, now); break;
+        case Opcode::free: frame.free(frame.slots[now.slot]); break;
+        case Opcode::kernel: execute_kernel(frame, now); break;
+        case Opcode::scalar:
+            set_scalar(frame, now, const_cast<char *>(program.constants[now.constant].bytes));
+            break;
+        case Opcode::dimension: execute_dimension(frame, now); break;
+        case Opcode::transpose:
+        case Opcode::slice:
+        case Opcode::broadcast:
+        case Opcode::reverse: execute_view(frame, now); break;
+        case Opcode::reshape: execute_reshape(frame, now); break;
+        case Opcode::copy: execute_copy(frame, now); break;
+        case Opcode::library: now.library(frame, now); break;
+        case Opcode::host: execute_host(frame, now); break;
+        case Opcode::check:
+            if (*frame.slots[now.source].view.data == 0) throw Deoptimized();
+            break;
+        }
+    }
+}
+
+void deliver(Frame &frame, const Program &program, Result *results) {
+    const std::size_t count = program.outputs.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t first = program.first_output[i];
+        if (first == i) {
+            frame.finish(frame.slots[program.outputs[i]], &results[i]);
+        } else {
+            results[i] = results[first];
+            Py_XINCREF(results[i].array);
+        }
+    }
+}
+
+// Sets the Python exception for the C++ one now in flight.
+Status status_of_exception() {
+    try {
+        throw;
+    } catch (const Deoptimized &) {
+        return Status::deoptimize;
+    } catch (const PythonError &) {
+        return Status::error;
+    } catch (const OutOfMemory &error) {
+        PyErr_Format(PyExc_MemoryError, "no memory for a temporary of %zu bytes", error.size);
+    } catch (const std::bad_alloc &) {
+        PyErr_NoMemory();
+    } catch (const std::exception &error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+    return Status::error;
+}
+
+Status run_in_frame(const Program &program, char *memory, const View *inputs, Result *results) {
+    Frame frame(program, memory, inputs);
+    if (!program.dims.evaluate(inputs, frame.dims)) return Status::deoptimize;
+    if (!program.dims.guards_hold(frame.dims)) return Status::guard_failed;
+    const std::size_t count = program.outputs.size();
+    for (std::size_t i = 0; i < count; ++i) results[i].array = nullptr;
+    try {
+        execute(frame, program);
+        frame.need_gil();
+        deliver(frame, program, results);
+        return Status::ok;
+    } catch (...) {
+        frame.need_gil();
+        Status status = status_of_exception();
+        for (std::size_t i = 0; i < count; ++i) Py_CLEAR(results[i].array);
+        return status;
+    }
+}
+
+}  // namespace
+
+Status Program::run(const View *inputs, Result *results) const {
+    try {
+        SmallBuffer<char, 3072> memory(frame_bytes);
+        return run_in_frame(*this, memory.data(), inputs, results);
+    } catch (const std::bad_alloc &) {
+        PyErr_NoMemory();
+        return Status::error;
+    }
+}
+
+}  // namespace jitwise

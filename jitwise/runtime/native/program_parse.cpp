@@ -1,0 +1,312 @@
+// Programs from tuples. Everything that can be checked without running is checked here: slots are defined
+// before use with the ranks and types their users expect, dims exist, views refer to axes that exist.
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "frame.h"
+#include "kernel_object.h"
+#include "library.h"
+
+namespace nb = nanobind;
+
+namespace jitwise {
+
+namespace {
+
+[[noreturn]] void reject(const std::string &message) { throw nb::value_error(message.c_str()); }
+
+ElementType type_of(nb::handle name) {
+    ElementType type = element_type_named(nb::cast<std::string>(name).c_str());
+    if (type == ElementType::none) reject("no dtype " + nb::cast<std::string>(name));
+    return type;
+}
+
+struct Defined {
+    bool is = false;
+    ElementType type = ElementType::none;
+    int ndim = 0;
+};
+
+class Parser {
+public:
+    Parser(ProgramObject &program, int slots) : program_(program), defined_(slots) {
+        program.slot_ranks.assign(slots, 0);
+    }
+
+    void define(int slot, ElementType type, int ndim) {
+        check_slot(slot);
+        if (ndim < 0 || ndim > max_rank) reject("a rank is 0..64");
+        defined_[slot] = {true, type, ndim};
+        program_.slot_ranks[slot] = std::max(program_.slot_ranks[slot], ndim);
+    }
+    const Defined &use(int slot) const {
+        check_slot(slot);
+        if (!defined_[slot].is) reject("slot " + std::to_string(slot) + " is used before it is defined");
+        return defined_[slot];
+    }
+    bool is_output(int slot) const {
+        for (int output : program_.outputs)
+            if (output == slot) return true;
+        return false;
+    }
+    void parse(nb::handle tuple);
+
+private:
+    void check_slot(int slot) const {
+        if (slot < 0 || slot >= static_cast<int>(defined_.size())) reject("no slot " + std::to_string(slot));
+    }
+    int word(nb::handle item) {
+        program_.words.push_back(nb::cast<int>(item));
+        return program_.words.back();
+    }
+    int axis(nb::handle item, int ndim, int least) {
+        int value = word(item);
+        if (value < least || value >= ndim) reject("an axis outside the array");
+        return value;
+    }
+    void dim(nb::handle item) {
+        int value = word(item);
+        if (value < 0 || value >= static_cast<int>(program_.dims.count())) reject("no such dim");
+    }
+    int dims(nb::handle list) {
+        int count = 0;
+        for (nb::handle item : list) dim(item), ++count;
+        return count;
+    }
+    void parse_alloc(Instruction &now, nb::handle tuple);
+    void parse_kernel(Instruction &now, nb::handle tuple);
+    void parse_scalar(Instruction &now, nb::handle tuple);
+    void parse_view(Instruction &now, nb::handle tuple);
+    void parse_copy(Instruction &now, nb::handle tuple);
+    void parse_library(Instruction &now, nb::handle tuple);
+    void parse_host(Instruction &now, nb::handle tuple);
+
+    ProgramObject &program_;
+    std::vector<Defined> defined_;
+};
+
+Opcode opcode_named(const std::string &name) {
+    static const char *const names[] = {"alloc", "free", "kernel", "scalar", "dimension", "transpose", "slice",
+                                        "broadcast", "reshape", "reverse", "copy", "library", "host", "check"};
+    for (int i = 0; i < 14; ++i)
+        if (name == names[i]) return static_cast<Opcode>(i);
+    reject("no instruction " + name);
+}
+
+void Parser::parse_alloc(Instruction &now, nb::handle tuple) {
+    now.slot = nb::cast<int>(tuple[1]);
+    now.type = type_of(tuple[2]);
+    now.ndim = dims(tuple[3]);
+    define(now.slot, now.type, now.ndim);
+    if (now.slot < static_cast<int>(program_.inputs.size())) reject("an input is not allocated");
+    now.is_output = is_output(now.slot);
+}
+
+void Parser::parse_kernel(Instruction &now, nb::handle tuple) {
+    const KernelObject *kernel = nb::cast<const KernelObject *>(tuple[1]);
+    if (kernel == nullptr) reject("no kernel");
+    now.kernel = kernel;
+    program_.references.attr("append")(tuple[1]);
+    int position = 0;
+    for (int list : {2, 3})
+        for (nb::handle item : nb::object(tuple[list])) {
+            const Defined &slot = use(word(item));
+            if (position >= kernel->operand_count()) reject("too many operands for kernel " + kernel->name);
+            const OperandSpec &spec = kernel->operands[position];
+            if (size_of(slot.type) != spec.itemsize)
+                reject("operand " + std::to_string(position) + " of kernel " + kernel->name + " has another itemsize");
+            if (spec.role == Role::scalar && slot.ndim != 0) reject("a scalar operand has rank 0");
+            ++(list == 2 ? now.in_count : now.out_count);
+            ++position;
+        }
+    if (now.in_count != kernel->input_count || now.out_count != kernel->output_count)
+        reject("too few operands for kernel " + kernel->name);
+    now.ndim = dims(tuple[4]);
+    int outer = word(tuple[5]);
+    if (outer < 0 || outer > now.ndim || now.ndim > max_rank) reject("bad iteration space of kernel " + kernel->name);
+}
+
+void Parser::parse_scalar(Instruction &now, nb::handle tuple) {
+    now.slot = nb::cast<int>(tuple[1]);
+    now.type = type_of(tuple[2]);
+    nb::bytes bytes = nb::cast<nb::bytes>(tuple[3]);
+    if (static_cast<int>(bytes.size()) != size_of(now.type)) reject("a scalar of another size");
+    now.constant = static_cast<std::int64_t>(program_.constants.size());
+    Constant constant = {};
+    std::memcpy(constant.bytes, bytes.data(), bytes.size());
+    program_.constants.push_back(constant);
+    define(now.slot, now.type, 0);
+}
+
+void Parser::parse_view(Instruction &now, nb::handle tuple) {
+    now.slot = nb::cast<int>(tuple[1]);
+    now.source = nb::cast<int>(tuple[2]);
+    if (now.slot == now.source) reject("a view has a slot of its own");
+    const Defined from = use(now.source);
+    switch (now.op) {
+    case Opcode::transpose:
+        for (nb::handle item : nb::object(tuple[3])) axis(item, from.ndim, 0), ++now.ndim;
+        if (now.ndim != from.ndim) reject("a transposition names every axis");
+        break;
+    case Opcode::slice:
+        now.ndim = from.ndim;
+        if (dims(tuple[3]) != now.ndim) reject("a slice names every axis");
+        for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
+        if (now.word_count != now.ndim || dims(tuple[5]) != now.ndim) reject("a slice names every axis");
+        break;
+    case Opcode::broadcast:
+        for (nb::handle item : nb::object(tuple[3])) axis(item, from.ndim, -1), ++now.ndim;
+        if (dims(tuple[4]) != now.ndim) reject("a broadcast gives every size");
+        break;
+    case Opcode::reshape:
+        now.ndim = dims(tuple[3]);
+        now.is_output = is_output(now.slot);
+        break;
+    default:
+        now.ndim = from.ndim;
+        for (nb::handle item : nb::object(tuple[3])) axis(item, from.ndim, 0), ++now.word_count;
+    }
+    define(now.slot, from.type, now.ndim);
+}
+
+void Parser::parse_copy(Instruction &now, nb::handle tuple) {
+    now.slot = nb::cast<int>(tuple[1]);
+    now.source = nb::cast<int>(tuple[2]);
+    const Defined &to = use(now.slot), &from = use(now.source);
+    if (size_of(to.type) != size_of(from.type) || to.ndim != from.ndim) reject("a copy keeps dtype and rank");
+}
+
+void Parser::parse_library(Instruction &now, nb::handle tuple) {
+    const std::string name = nb::cast<std::string>(tuple[1]);
+    now.library = library_named(name.c_str());
+    if (now.library == nullptr) reject("no library instruction " + name);
+    std::vector<Defined> operands;
+    for (nb::handle item : nb::object(tuple[2])) operands.push_back(use(word(item))), ++now.in_count;
+    for (nb::handle item : nb::object(tuple[3])) operands.push_back(use(word(item))), ++now.out_count;
+    for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
+    const int dim_words = nb::len(tuple) > 5 ? dims(tuple[5]) : 0;
+    const bool scan = name == "cumsum" || name == "cumprod", iota = name == "iota";
+    const int inputs = iota ? 0 : scan ? 1 : 2, attrs = iota ? 1 : scan ? 2 : 0;
+    if (now.in_count != inputs || now.out_count != 1 || now.word_count < attrs) reject("wrong operands of " + name);
+    const Defined &out = operands.back();
+    for (const Defined &operand : operands)
+        if (operand.type != out.type || operand.ndim != out.ndim) reject("operands of " + name + " differ in dtype or rank");
+    if (attrs > 0) {
+        int axis = program_.words[program_.words.size() - now.word_count - dim_words];
+        if (axis < 0 || axis >= out.ndim) reject("an axis outside the array");
+    } else if (out.ndim < 2) {
+        reject("a matrix product has rank 2 or more");
+    } else if (!has_blas(out.type)) {
+        reject("no BLAS is set: a matrix product of this dtype is a host call");
+    }
+}
+
+void Parser::parse_host(Instruction &now, nb::handle tuple) {
+    nb::object callable = tuple[1];
+    if (!PyCallable_Check(callable.ptr())) reject("a host call needs something callable");
+    now.callable = callable.ptr();
+    program_.references.attr("append")(callable);
+    for (nb::handle item : nb::object(tuple[2])) use(word(item)), ++now.in_count;
+    for (nb::handle item : nb::object(tuple[3])) {
+        int slot = word(item[0]);
+        ElementType type = type_of(item[1]);
+        program_.words.push_back(static_cast<int>(type));
+        int ndim = word(item[2]);
+        define(slot, type, ndim);
+        ++now.out_count;
+    }
+}
+
+void Parser::parse(nb::handle tuple) {
+    Instruction now;
+    now.op = opcode_named(nb::cast<std::string>(tuple[0]));
+    now.at = static_cast<int>(program_.words.size());
+    switch (now.op) {
+    case Opcode::alloc: parse_alloc(now, tuple); break;
+    case Opcode::free:
+        now.slot = nb::cast<int>(tuple[1]);
+        use(now.slot);
+        defined_[now.slot].is = false;
+        if (is_output(now.slot)) reject("an output is not freed");
+        break;
+    case Opcode::kernel: parse_kernel(now, tuple); break;
+    case Opcode::scalar: parse_scalar(now, tuple); break;
+    case Opcode::dimension:
+        now.slot = nb::cast<int>(tuple[1]);
+        now.type = ElementType::i64;
+        dim(tuple[2]);
+        now.source = program_.words.back();
+        define(now.slot, now.type, 0);
+        break;
+    case Opcode::copy: parse_copy(now, tuple); break;
+    case Opcode::library: parse_library(now, tuple); break;
+    case Opcode::host: parse_host(now, tuple); break;
+    case Opcode::check:
+        now.source = nb::cast<int>(tuple[1]);
+        if (use(now.source).type != ElementType::boolean || use(now.source).ndim != 0) reject("a check takes a bool");
+        break;
+    default: parse_view(now, tuple); break;
+    }
+    program_.instructions.push_back(now);
+}
+
+DimOp dim_op_named(const std::string &name) {
+    static const char *const names[] = {"const", "add", "sub", "mul", "floordiv", "mod", "min", "max"};
+    for (int i = 0; i < 8; ++i)
+        if (name == names[i]) return static_cast<DimOp>(i);
+    reject("no dim operation " + name);
+}
+
+void parse_dims(Program &program, nb::handle symbols, nb::handle dims, nb::handle guards) {
+    for (nb::handle item : symbols) {
+        const bool is_size = nb::cast<std::string>(item[0]) == "size";
+        Symbol symbol = {nb::cast<int>(item[1]), is_size ? nb::cast<int>(item[2]) : -1};
+        if (symbol.input < 0 || symbol.input >= static_cast<int>(program.inputs.size())) reject("a symbol of no input");
+        const InputSpec &input = program.inputs[symbol.input];
+        if (is_size ? symbol.axis < 0 || symbol.axis >= input.ndim : input.ndim != 0 || input.type != ElementType::i64)
+            reject("a symbol is the size of an axis or the value of an i64 of rank 0");
+        program.dims.symbols.push_back(symbol);
+    }
+    for (nb::handle item : dims) {
+        DimStep step = {dim_op_named(nb::cast<std::string>(item[0])), nb::cast<std::int64_t>(item[1]), 0};
+        if (step.op != DimOp::constant) {
+            step.b = nb::cast<std::int64_t>(item[2]);
+            const std::int64_t known = static_cast<std::int64_t>(program.dims.count());
+            if (step.a < 0 || step.b < 0 || step.a >= known || step.b >= known) reject("a dim of later dims");
+        }
+        program.dims.steps.push_back(step);
+    }
+    for (nb::handle item : guards) {
+        const std::string name = nb::cast<std::string>(item[0]);
+        if (name != "eq" && name != "ne" && name != "ge") reject("a guard is eq, ne or ge");
+        Guard guard = {name == "eq" ? Relation::equal : name == "ne" ? Relation::not_equal : Relation::not_negative,
+                       nb::cast<int>(item[1])};
+        if (guard.dim < 0 || guard.dim >= static_cast<int>(program.dims.count())) reject("a guard of no dim");
+        program.dims.guards.push_back(guard);
+    }
+}
+
+}  // namespace
+
+void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, nb::handle guards,
+                   nb::handle inputs, nb::handle slots, nb::handle instructions, nb::handle outputs) {
+    program.references = nb::list();
+    for (nb::handle item : inputs) {
+        InputSpec input = {type_of(item[0]), nb::cast<int>(item[1])};
+        if (input.ndim < 0 || input.ndim > max_rank) reject("a rank is 0..64");
+        program.inputs.push_back(input);
+    }
+    parse_dims(program, symbols, dims, guards);
+    for (nb::handle item : outputs) program.outputs.push_back(nb::cast<int>(item));
+    const int count = PyLong_Check(slots.ptr()) ? nb::cast<int>(slots) : static_cast<int>(nb::len(slots));
+    if (count < static_cast<int>(program.inputs.size())) reject("fewer slots than inputs");
+    Parser parser(program, count);
+    for (std::size_t i = 0; i < program.inputs.size(); ++i)
+        parser.define(static_cast<int>(i), program.inputs[i].type, program.inputs[i].ndim);
+    for (nb::handle item : instructions) parser.parse(item);
+    for (int output : program.outputs) parser.use(output);
+    program.measure();
+}
+
+}  // namespace jitwise

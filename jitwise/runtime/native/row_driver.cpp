@@ -1,0 +1,118 @@
+// Row kernels: classifies operands, and decides who does which rows.
+#include <algorithm>
+#include <cstring>
+
+#include "kernel.h"
+#include "pool.h"
+#include "rows.h"
+
+namespace jitwise {
+
+namespace {
+
+RowAccess access_of(const Strided &inner, bool is_output) {
+    if (inner.ndim == 0) return RowAccess::direct;  // a single element: the tail takes care of it
+    if (inner.is_dense()) return RowAccess::direct;
+    return inner.is_constant() && !is_output ? RowAccess::constant : RowAccess::packed;
+}
+
+// A row operand has an element per row; axes kept with length 1 are let pass.
+View over_rows(const View &view, int ndim, int outer) {
+    if (view.ndim != ndim || view.ndim <= outer) return view;
+    for (int axis = outer; axis < ndim; ++axis)
+        if (view.shape[axis] != 1) return view;
+    return {view.data, outer, view.shape, view.strides};
+}
+
+}  // namespace
+
+RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer)
+    : kernel(kernel), outer_rank(outer), operands(kernel.operand_count()) {
+    if (outer < 0 || outer > ndim) throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
+    std::copy_n(shape, outer, outer_shape);
+    rows = product(shape, outer);
+    inner = product(shape + outer, ndim - outer);
+    chunks = (inner + kernel.lanes - 1) / kernel.lanes;
+    blocks = (chunks + chunks_per_block - 1) / chunks_per_block;
+    tail = static_cast<int>(inner % kernel.lanes);
+    for (int k = 0; k < kernel.operand_count(); ++k) {
+        RowOperand &operand = operands[k];
+        operand.itemsize = kernel.operands[k].itemsize;
+        operand.data = views[k].data;
+        std::int64_t strides[max_rank];
+        switch (kernel.operands[k].role) {
+        case Role::scalar:
+            operand.access = RowAccess::single;
+            std::fill_n(operand.outer_strides, outer, 0);
+            break;
+        case Role::row:
+            operand.access = RowAccess::single;
+            broadcast_strides(over_rows(views[k], ndim, outer), shape, outer, operand.outer_strides, kernel, k);
+            break;
+        case Role::vector:
+            broadcast_strides(views[k], shape, ndim, strides, kernel, k);
+            std::copy_n(strides, outer, operand.outer_strides);
+            operand.inner = Strided(nullptr, ndim - outer, shape + outer, strides + outer, operand.itemsize);
+            operand.access = access_of(operand.inner, kernel.is_output(k));
+            any_packed |= operand.access == RowAccess::packed;
+            any_direct |= operand.access == RowAccess::direct;
+            break;
+        }
+    }
+}
+
+void RowPlan::locate(std::int64_t row, char **data) const {
+    for (int k = 0; k < kernel.operand_count(); ++k) data[k] = operands[k].data;
+    for (int axis = outer_rank - 1; axis >= 0; --axis) {
+        std::int64_t quotient = row / outer_shape[axis], index = row - quotient * outer_shape[axis];
+        for (int k = 0; k < kernel.operand_count(); ++k) data[k] += index * operands[k].outer_strides[axis];
+        row = quotient;
+    }
+}
+
+void RowPlan::advance(std::int64_t *index, char **data) const {
+    for (int axis = outer_rank - 1; axis >= 0; --axis) {
+        const bool wraps = ++index[axis] == outer_shape[axis];
+        const std::int64_t steps = wraps ? 1 - outer_shape[axis] : 1;
+        for (int k = 0; k < kernel.operand_count(); ++k) data[k] += steps * operands[k].outer_strides[axis];
+        if (!wraps) return;
+        index[axis] = 0;
+    }
+}
+
+namespace {
+
+void run_range(const RowPlan &plan, std::int64_t begin, std::int64_t end) {
+    RowWorker worker(plan, nullptr);
+    char *data[max_operands];
+    std::int64_t index[max_rank], left = begin;
+    plan.locate(begin, data);
+    for (int axis = plan.outer_rank - 1; axis >= 0; --axis) {
+        index[axis] = left % plan.outer_shape[axis];
+        left /= plan.outer_shape[axis];
+    }
+    for (; begin < end; ++begin) {
+        worker.begin_row(data);
+        if (plan.inner == 0) worker.run_empty_row();
+        else worker.run_row();
+        plan.advance(index, data);
+    }
+}
+
+}  // namespace
+
+void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer) {
+    RowPlan plan(kernel, views, ndim, shape, outer);
+    if (plan.rows == 0) return;
+    if (plan.inner > 0 && run_short_rows(plan)) return;
+    const double row_work = plan.row_work() + 20, work = row_work * plan.rows;
+    const int threads = thread_count();
+    if (work < parallel_threshold || threads == 1) return run_range(plan, 0, plan.rows);
+    if (plan.rows < 4 * threads && row_work > parallel_threshold) return run_long_rows(plan);
+    std::int64_t shared = plan.rows / (threads * 8) + 1;
+    std::int64_t worth = static_cast<std::int64_t>(3000 / row_work) + 1;
+    parallel_for(plan.rows, std::max(shared, worth),
+                 [&](std::int64_t begin, std::int64_t end) { run_range(plan, begin, end); });
+}
+
+}  // namespace jitwise

@@ -1,0 +1,116 @@
+// Row kernels: what the driver knows of the operands (RowPlan), and one thread's working state (RowWorker).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernel.h"
+#include "memory.h"
+#include "small_buffer.h"
+#include "strided.h"
+
+namespace jitwise {
+
+enum class RowAccess : std::uint8_t {
+    direct,    // dense along the row: used in place, except the last elements
+    constant,  // one value per row: a chunk is filled with it
+    packed,    // anything else: copied block by block
+    single,    // a row or scalar operand: one address
+};
+
+struct RowOperand {
+    RowAccess access;
+    int itemsize;
+    char *data;
+    std::int64_t outer_strides[max_rank];
+    Strided inner;
+};
+
+struct RowPlan {
+    const Kernel &kernel;
+    std::int64_t rows, inner;
+    std::int64_t chunks, blocks;
+    int tail;  // valid elements of the last chunk if it is not full, else 0
+    int outer_rank;
+    std::int64_t outer_shape[max_rank];
+    bool any_packed = false;
+    bool any_direct = false;
+    SmallBuffer<RowOperand, 2> operands;
+
+    RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
+    // Addresses of every operand's first element in row `row`.
+    void locate(std::int64_t row, char **data) const;
+    void advance(std::int64_t *index, char **data) const;
+    double row_work() const { return kernel.work(inner); }
+};
+
+// Merges accumulators pairwise, as a binary counter: the tree depends on their number only.
+class Counter {
+public:
+    Counter(const Reduction *first, const Reduction *last, int lanes, std::size_t bytes, char *levels)
+        : first_(first), last_(last), lanes_(lanes), bytes_(bytes), levels_(levels) {}
+    void push(char *accumulators);
+    // The merge of all that was pushed; at least one.
+    char *collapse();
+    static int levels_for(std::int64_t pushes) {
+        int levels = 1;
+        while ((std::int64_t(1) << levels) <= pushes) ++levels;
+        return levels;
+    }
+
+private:
+    const Reduction *first_, *last_;
+    int lanes_;
+    std::size_t bytes_;
+    char *levels_;
+    std::uint64_t count_ = 0;
+};
+
+class RowWorker {
+public:
+    // `shared_scratch`: row-long temporaries that several workers of one row share, or null.
+    RowWorker(const RowPlan &plan, char *shared_scratch);
+
+    static std::size_t scratch_row_bytes(const RowPlan &plan);
+
+    void begin_row(char *const *data);
+    // All phases of the row begun last.
+    void run_row();
+    // Blocks [begin, end) of one phase; the accumulators of its reductions, valid until the next call.
+    char *reduce_blocks(int phase, std::int64_t begin, std::int64_t end);
+    void map_blocks(int phase, std::int64_t begin, std::int64_t end);
+    void finish_phase(int phase, char *accumulators);
+    char *scalars() { return scalars_; }
+    void run_empty_row();
+    // Phases after the first, for a row whose scalars are known.
+    void run_epilogue(char *const *data);
+
+private:
+    void carve(char *shared_scratch);
+    void run_chunks(int phase, std::int64_t begin, std::int64_t end);
+    void set_pointers(std::int64_t begin);
+    void run_tail(int phase, std::int64_t offset);
+    void gather_block(std::int64_t begin, std::int64_t end);
+    void scatter_block(std::int64_t begin, std::int64_t end);
+    std::int64_t elements(std::int64_t begin, std::int64_t end) const {
+        return std::min(end * lanes_, plan_.inner) - begin * lanes_;
+    }
+    std::size_t bytes(char *shared_scratch) const;
+
+    const RowPlan &plan_;
+    const Kernel &kernel_;
+    const int lanes_;
+    Scratch memory_;
+    char *accumulators_, *levels_, *scalars_;
+    char *data_[max_operands];
+    char *buffers_[max_operands];  // a block of a packed operand, a chunk of a constant or direct one
+    char *pointers_[max_operands];
+    std::int64_t steps_[max_operands];
+};
+
+// Rows of few elements: a row per lane. False: this kernel or call is not of that kind.
+bool run_short_rows(const RowPlan &plan);
+// Few rows with much work: each phase of a row is shared by all threads.
+void run_long_rows(const RowPlan &plan);
+
+}  // namespace jitwise

@@ -1,0 +1,222 @@
+#include "strided.h"
+
+#include <algorithm>
+
+namespace jitwise {
+
+namespace {
+
+struct Wide {
+    std::uint64_t low, high;
+};
+
+template <class T>
+void copy_typed(char *dst, std::int64_t dst_stride, const char *src, std::int64_t src_stride,
+                std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        T value;
+        std::memcpy(&value, src + i * src_stride, sizeof(T));
+        std::memcpy(dst + i * dst_stride, &value, sizeof(T));
+    }
+}
+
+template <class T>
+void gather_typed(char *dst, const char *src, std::int64_t src_stride, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(dst + i * sizeof(T), src + i * src_stride, sizeof(T));
+}
+
+template <class T> void fill_typed(char *dst, const char *src, std::int64_t count) {
+    T value;
+    std::memcpy(&value, src, sizeof(T));
+    for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
+}
+
+// The flat position `start` as an index per axis, innermost last.
+void unravel(const Strided &space, std::int64_t start, std::int64_t *index, std::int64_t *offset) {
+    *offset = 0;
+    for (int axis = space.ndim - 1; axis >= 0; --axis) {
+        std::int64_t quotient = start / space.shape[axis];
+        index[axis] = start - quotient * space.shape[axis];
+        *offset += index[axis] * space.strides[axis];
+        start = quotient;
+    }
+}
+
+// Step from the end of an inner run to the start of the next one.
+void carry(const Strided &space, std::int64_t *index, std::int64_t *offset) {
+    int axis = space.ndim - 1;
+    *offset -= index[axis] * space.strides[axis];
+    index[axis] = 0;
+    while (--axis >= 0) {
+        *offset += space.strides[axis];
+        if (++index[axis] < space.shape[axis]) return;
+        *offset -= index[axis] * space.strides[axis];
+        index[axis] = 0;
+    }
+}
+
+// Calls visit(element address, stride, dense position, run length) for each inner run.
+template <class Visit>
+void for_runs(const Strided &space, std::int64_t start, std::int64_t count, Visit visit) {
+    if (space.ndim <= 1) {
+        std::int64_t stride = space.ndim == 0 ? 0 : space.strides[0];
+        visit(space.data + start * stride, stride, std::int64_t{0}, count);
+        return;
+    }
+    std::int64_t index[max_rank], offset;
+    unravel(space, start, index, &offset);
+    const int last = space.ndim - 1;
+    std::int64_t done = 0;
+    while (done < count) {
+        std::int64_t run = std::min(space.shape[last] - index[last], count - done);
+        visit(space.data + offset, space.strides[last], done, run);
+        done += run;
+        if (done == count) return;
+        index[last] += run;
+        offset += run * space.strides[last];
+        carry(space, index, &offset);
+    }
+}
+
+}  // namespace
+
+Strided::Strided(char *data, int ndim, const std::int64_t *shape, const std::int64_t *strides,
+                 int itemsize)
+    : data(data), ndim(0), itemsize(itemsize), count(1) {
+    for (int axis = 0; axis < ndim; ++axis) {
+        count *= shape[axis];
+        if (shape[axis] == 1) continue;
+        int last = this->ndim - 1;
+        if (last >= 0 && this->strides[last] == strides[axis] * shape[axis]) {
+            this->shape[last] *= shape[axis];
+            this->strides[last] = strides[axis];
+        } else {
+            this->shape[last + 1] = shape[axis];
+            this->strides[last + 1] = strides[axis];
+            ++this->ndim;
+        }
+    }
+}
+
+void copy_run(char *dst, std::int64_t dst_stride, const char *src, std::int64_t src_stride,
+              std::int64_t count, int itemsize) {
+    if (dst_stride == itemsize && src_stride == itemsize) {
+        std::memmove(dst, src, static_cast<std::size_t>(count) * itemsize);
+        return;
+    }
+    if (dst_stride == itemsize) {
+        if (src_stride == 0) return fill_run(dst, src, count, itemsize);
+        switch (itemsize) {
+        case 1: return gather_typed<std::uint8_t>(dst, src, src_stride, count);
+        case 2: return gather_typed<std::uint16_t>(dst, src, src_stride, count);
+        case 4: return gather_typed<std::uint32_t>(dst, src, src_stride, count);
+        case 8: return gather_typed<std::uint64_t>(dst, src, src_stride, count);
+        default: return gather_typed<Wide>(dst, src, src_stride, count);
+        }
+    }
+    switch (itemsize) {
+    case 1: return copy_typed<std::uint8_t>(dst, dst_stride, src, src_stride, count);
+    case 2: return copy_typed<std::uint16_t>(dst, dst_stride, src, src_stride, count);
+    case 4: return copy_typed<std::uint32_t>(dst, dst_stride, src, src_stride, count);
+    case 8: return copy_typed<std::uint64_t>(dst, dst_stride, src, src_stride, count);
+    default: return copy_typed<Wide>(dst, dst_stride, src, src_stride, count);
+    }
+}
+
+void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
+    switch (itemsize) {
+    case 1: return fill_typed<std::uint8_t>(dst, src, count);
+    case 2: return fill_typed<std::uint16_t>(dst, src, count);
+    case 4: return fill_typed<std::uint32_t>(dst, src, count);
+    case 8: return fill_typed<std::uint64_t>(dst, src, count);
+    default: return fill_typed<Wide>(dst, src, count);
+    }
+}
+
+void gather(char *dst, const Strided &source, std::int64_t start, std::int64_t count) {
+    const int itemsize = source.itemsize;
+    for_runs(source, start, count,
+             [=](const char *src, std::int64_t stride, std::int64_t position, std::int64_t run) {
+                 copy_run(dst + position * itemsize, itemsize, src, stride, run, itemsize);
+             });
+}
+
+void scatter(const Strided &target, std::int64_t start, const char *src, std::int64_t count) {
+    const int itemsize = target.itemsize;
+    for_runs(target, start, count,
+             [=](char *dst, std::int64_t stride, std::int64_t position, std::int64_t run) {
+                 copy_run(dst, stride, src + position * itemsize, itemsize, run, itemsize);
+             });
+}
+
+namespace {
+
+struct CopyAxis {
+    std::int64_t length, dst, src;
+};
+
+// Length-1 axes dropped, ordered by the target's strides (largest first), neighbours merged.
+int normalise(CopyAxis *axes, const std::int64_t *dst, const std::int64_t *src,
+              const std::int64_t *shape, int ndim) {
+    int rank = 0;
+    for (int axis = 0; axis < ndim; ++axis)
+        if (shape[axis] != 1) axes[rank++] = {shape[axis], dst[axis], src[axis]};
+    std::stable_sort(axes, axes + rank, [](const CopyAxis &a, const CopyAxis &b) {
+        return std::abs(a.dst) > std::abs(b.dst);
+    });
+    int kept = 0;
+    for (int axis = 0; axis < rank; ++axis) {
+        CopyAxis &now = axes[axis];
+        if (kept > 0 && axes[kept - 1].dst == now.dst * now.length &&
+            axes[kept - 1].src == now.src * now.length) {
+            now.length *= axes[kept - 1].length;
+            axes[kept - 1] = now;
+        } else {
+            axes[kept++] = now;
+        }
+    }
+    return kept;
+}
+
+// A transposition is copied in tiles, so that every cache line fetched is used up before it leaves.
+void copy_plane(char *dst, const char *src, const CopyAxis &outer, const CopyAxis &inner, int itemsize) {
+    constexpr std::int64_t tile = 32;
+    bool crossed = std::abs(inner.src) > std::abs(outer.src) && inner.length > tile && outer.src != 0;
+    std::int64_t width = crossed ? tile : inner.length;
+    for (std::int64_t start = 0; start < inner.length; start += width) {
+        std::int64_t run = std::min(width, inner.length - start);
+        for (std::int64_t row = 0; row < outer.length; ++row)
+            copy_run(dst + row * outer.dst + start * inner.dst, inner.dst,
+                     src + row * outer.src + start * inner.src, inner.src, run, itemsize);
+    }
+}
+
+}  // namespace
+
+void copy_strided(char *dst, const std::int64_t *dst_strides, const char *src,
+                  const std::int64_t *src_strides, const std::int64_t *shape, int ndim, int itemsize) {
+    if (product(shape, ndim) == 0) return;
+    CopyAxis axes[max_rank];
+    int rank = normalise(axes, dst_strides, src_strides, shape, ndim);
+    const CopyAxis one = {1, 0, 0};
+    const CopyAxis &inner = rank > 0 ? axes[rank - 1] : one;
+    const CopyAxis &outer = rank > 1 ? axes[rank - 2] : one;
+    const int leading = std::max(rank - 2, 0);
+    std::int64_t index[max_rank] = {};
+    for (;;) {
+        copy_plane(dst, src, outer, inner, itemsize);
+        int axis = leading;
+        while (--axis >= 0) {
+            dst += axes[axis].dst;
+            src += axes[axis].src;
+            if (++index[axis] < axes[axis].length) break;
+            dst -= axes[axis].dst * axes[axis].length;
+            src -= axes[axis].src * axes[axis].length;
+            index[axis] = 0;
+        }
+        if (axis < 0) return;
+    }
+}
+
+}  // namespace jitwise
