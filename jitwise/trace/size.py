@@ -62,6 +62,8 @@ def _division(apply: Callable[[Size, Size], Size], name: str, swapped: bool = Fa
 
 def _as_array(self: SizeTracer, name: str, other: Any, swapped: bool) -> Any:
     """The operation on this size as a Python number among arrays and floats."""
+    if isinstance(other, (list, tuple, str, bytes, bytearray)):  # repetition, or a TypeError
+        return other * self.__index__() if name == "mul" else NotImplemented
     lifted = self.trace.lift(self)
     return getattr(lifted, f"__r{name}__" if swapped else f"__{name}__")(other)
 
