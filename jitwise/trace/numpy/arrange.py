@@ -264,7 +264,7 @@ def _mirrored_sides(
 ) -> Any:
     """Mirror images; `distance` is 1 when the edge itself is not repeated."""
     length = operand.value.type.shape[axis]
-    if distance and is_one(trace, length):
+    if is_one(trace, length):
         return _edge_sides(trace, operand, axis, before, after, None)
     available = dims.subtract(length, distance)
     for size in (before, after):
@@ -295,6 +295,8 @@ def _wrap_sides(
     trace: Trace, operand: Tracer, axis: int, before: Size, after: Size, value: Any
 ) -> Any:
     length = operand.value.type.shape[axis]
+    if is_one(trace, length):
+        return _edge_sides(trace, operand, axis, before, after, None)
     for size in (before, after):
         if not is_positive(trace, length) or not is_nonnegative(trace, dims.subtract(length, size)):
             trace.refuse("argument", "pad by more than the array's length")

@@ -124,7 +124,9 @@ def _flat(trace: Trace, operand: Tracer) -> Tracer:
 
 def vdot(trace: Trace, a: Any, b: Any, /) -> Tracer:
     left, right = _flat(trace, trace.lift(a)), _flat(trace, trace.lift(b))
-    return matmul(trace, apply(trace, np.conjugate, [left]), right)
+    if left.value.type.dtype.kind == "c":
+        left = apply(trace, np.conjugate, [left])
+    return matmul(trace, left, right)
 
 
 def outer(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:

@@ -81,6 +81,12 @@ def arange(
     if all(type(item) is int or type(item) is SizeTracer for item in bounds):
         first, last, stride = [size_argument(trace, item) for item in bounds]
         return _integers(trace, first, last, stride, dtype)
+    first, last, stride = bounds
+    if type(last) is SizeTracer and all(
+        type(item) in (int, float) and item == item // 1 for item in (first, stride)
+    ):  # whole numbers below 2**53 count without rounding
+        target = np.dtype(np.float64) if dtype is None else dtype
+        return _integers(trace, int(first), last.size, int(stride), target)
     numbers = [trace.number(item.size) if type(item) is SizeTracer else item for item in bounds]
     return np.arange(*numbers, dtype=dtype)
 
