@@ -56,6 +56,8 @@ def _one(program: Program, progress: Progress) -> tuple[str, bool]:
         return f"{program.name:<16} left out: {error} (pip install jitwise[examples])", True
     except AssertionError as error:
         return f"{program.name:<16} WRONG: {error}", False
+    except Exception as error:  # one program that fails does not keep the others from running
+        return f"{program.name:<16} FAILED: {type(error).__name__}: {error}", False
     return _row(_cells(done)), True
 
 

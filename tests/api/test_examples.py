@@ -86,6 +86,15 @@ def test_a_wrong_answer_is_said_and_fails_the_demo(tmp_path):
     assert "WRONG" in done.stdout
 
 
+def test_a_program_that_fails_is_said_and_the_others_still_run(tmp_path):
+    path = tmp_path / "failing.py"
+    path.write_text('"""Fails."""\ndef data(): return (0,)\ndef run(x): return 1 / x\n')
+    done = run("demo", str(path), "article")
+    assert done.returncode == 1
+    assert "FAILED: ZeroDivisionError" in done.stdout
+    assert "article  " in done.stdout
+
+
 def test_a_program_that_is_not_there_is_answered_with_those_that_are():
     done = run("demo", "black_schools")
     assert done.returncode == 2
