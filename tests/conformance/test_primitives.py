@@ -205,6 +205,28 @@ def test_what_is_emitted_for_a_ufunc_computes_the_ufunc(case):
         assert good.all(), describe(arrays, mine, wanted, good)
 
 
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_a_program_computes_what_numpy_computes(case):
+    """By the native machine; dtypes without machine code are NumPy's on the host."""
+    pytest.importorskip("jitwise.runtime._native")
+    from jitwise.runtime.executable import compile_graph as compile_program
+
+    primitive, _, attrs = case
+    program = compile_program(one_op(*case))
+    arrays = arguments(*case)
+    wanted = expected(primitive, arrays, attrs)
+    with np.errstate(all="ignore"):
+        spread = [np.repeat(each, 2)[::2] for each in arrays]
+        for given in (arrays, spread, [each[::-1] for each in arrays]):
+            right = wanted[::-1] if given[0].strides[0] < 0 else wanted
+            (found,) = program.run(given)
+            if case in COMPILED:
+                assert_right(primitive, given, found, right)
+            else:
+                good = same_bits(found, expected(primitive, given, attrs))
+                assert good.all(), describe(given, found, right, good)
+
+
 BINARY = [
     each
     for each in ELEMENTWISE
