@@ -95,11 +95,10 @@ template <class Parse> bool parse_each(PyObject *sequence, const char *what, Par
 bool parse_program(PyObject *object, const Signature &call, const EntryArguments &arguments,
                    EntryParts *parts) {
     if (object == Py_None) return true;
-    parts->program = program_of(object);
+    if (PyObject_TypeCheck(object, program_type())) parts->program = program_of(object);
     if (parts->program == nullptr) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "program must be a Program or None, not a %s",
-                         Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "program must be a Program or None, not a %s",
+                     Py_TYPE(object)->tp_name);
         return false;
     }
     const std::size_t wanted = parts->program->input_count();
