@@ -107,13 +107,26 @@ INLINE Pair square_root(Pair a) {
 
 INLINE Real sum(Pair a) { return a.high + a.low; }
 
-// c[first] + c[first + 1] x + ...
+// c[first] + c[first + step] y + c[first + 2 step] y^2 ...
+template <int first, int step, int count>
+INLINE Real every(const double (&c)[count], Real y) {
+    constexpr int last = first + (count - 1 - first) / step * step;
+    Real result = c[last];
+#pragma GCC unroll 16
+    for (int k = last - step; k >= first; k -= step) result = fused(result, y, c[k]);
+    return result;
+}
+
+// c[first] + c[first + 1] x + ...: Horner's rule on even and odd terms apart, which halves the
+// chain of dependent operations.
 template <int first = 0, int count>
 INLINE Real polynomial(const double (&c)[count], Real x) {
-    Real result = c[count - 1];
-#pragma GCC unroll 16
-    for (int k = count - 2; k >= first; --k) result = fused(result, x, c[k]);
-    return result;
+    if constexpr (count - first < 4) {
+        return every<first, 1>(c, x);
+    } else {
+        Real y = x * x;
+        return fused(every<first + 1, 2>(c, y), x, every<first, 2>(c, y));
+    }
 }
 
 // 2^k for the integer k that `shifted` = rounder + k holds, |k| <= 1022.

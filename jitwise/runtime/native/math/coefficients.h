@@ -53,16 +53,16 @@ constexpr double atanh_middle[] = {
     0x1.c67a84e8a4ba0p-3,
     0x1.8c92867b49a01p-3};
 
-// error 1.89e-18 on [0, 0.0294667]
-constexpr double atanh_third[] = {
-    0x1.999999999999ap-2,
-    0x1.2492492492522p-2,
-    0x1.c71c71c6ea5acp-3,
-    0x1.745d177ad436ap-3,
-    0x1.3b1395b82701ep-3,
-    0x1.1118cd67251c5p-3,
-    0x1.df7ba1f4809c3p-4,
-    0x1.e03a7acf07f85p-4};
+// error 2.73e-18 on [0, 0.0294667]
+constexpr double atanh_third_base_two[] = {
+    0x1.2776c50ef9bfep-1,
+    0x1.a61762a7adfa9p-2,
+    0x1.484b13d79c08bp-2,
+    0x1.0c9a84bf7d5e8p-2,
+    0x1.c68f2edc66a05p-3,
+    0x1.89feda6ebf723p-3,
+    0x1.59dfb3503e6b3p-3,
+    0x1.5a695e156ba31p-3};
 
 // error 3.39e-19 on [0, 2.46987]
 constexpr double sine_wide[] = {
@@ -253,9 +253,13 @@ constexpr double ln2_inverse[] = {
     0x1.71547652b82fep+0,
     0x1.777d0ffda0d24p-56};
 
-constexpr double two_thirds[] = {
-    0x1.5555555555555p-1,
-    0x1.5555555555555p-55};
+constexpr double two_over_ln2[] = {
+    0x1.71547652b82fep+1,
+    0x1.777d0ffda0d24p-55};
+
+constexpr double two_thirds_over_ln2[] = {
+    0x1.ec709dc3a03fdp-1,
+    0x1.d27f05548af0cp-55};
 
 constexpr double inverse_pi[] = {
     0x1.45f306dc9c883p-2};

@@ -86,6 +86,7 @@ def mpq(numerator, denominator=1):
     return mpf(numerator) / denominator
 
 
+LOG2 = mpmath.log(2)
 HALF_LOG2 = mpmath.log(2) / 2 * mpf("1.01")
 S2_LIMIT = ((mpmath.sqrt(2) - 1) / (mpmath.sqrt(2) + 1)) ** 2 * mpf("1.001")
 EIGHTH = mpmath.tan(mp.pi / 8) ** 2 * mpf("1.001")
@@ -97,12 +98,18 @@ FITS = [
     ("atanh_wide", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8),
     ("atanh_narrow", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 4),
     ("atanh_middle", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 5),
-    ("atanh_third", atanh_third, [mpq(2, 5), mpq(2, 7)], (0, S2_LIMIT), 8),
+    ("atanh_third_base_two", lambda z: atanh_third(z) / LOG2,
+     [mpq(2, 5) / LOG2, mpq(2, 7) / LOG2], (0, S2_LIMIT), 8),
     ("sine_wide", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 8),
     ("sine_narrow", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 5),
     ("sine_short", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 4) ** 2 * mpf("1.001")), 6),
-    ("cosine_short", cosine_rest, [mpq(1, 24), mpq(-1, 720)],
-     (0, (mp.pi / 4) ** 2 * mpf("1.001")), 6),
+    (
+        "cosine_short",
+        cosine_rest,
+        [mpq(1, 24), mpq(-1, 720)],
+        (0, (mp.pi / 4) ** 2 * mpf("1.001")),
+        6,
+    ),
     ("tan_narrow", tan_rest, [mpq(1, 3), mpq(2, 15)], (0, (mp.pi / 4) ** 2 * mpf("1.001")), 8),
     ("tanh_wide", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3026")), 11),
     ("sinh_wide", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("0.251")), 6),
@@ -125,7 +132,6 @@ def split(value, bits):
     return parts
 
 
-LOG2 = mpmath.log(2)
 CONSTANTS = [
     ("pi", split(mp.pi, [53, 53, 53])),
     ("pi_short", split(mp.pi, [30, 30, 30, 53])),
@@ -140,7 +146,8 @@ CONSTANTS = [
     ("ln10_inverse", split(1 / mpmath.log(10), [53, 53])),
     ("log10_2", split(mpmath.log10(2), [42, 53])),
     ("ln2_inverse", split(1 / LOG2, [53, 53])),
-    ("two_thirds", split(mpq(2, 3), [53, 53])),
+    ("two_over_ln2", split(2 / LOG2, [53, 53])),
+    ("two_thirds_over_ln2", split(2 / (3 * LOG2), [53, 53])),
     ("inverse_pi", split(1 / mp.pi, [53])),
     ("two_over_pi", split(2 / mp.pi, [53])),
 ]
@@ -151,9 +158,7 @@ def literal(value):
 
 
 def fit(name, function, series, interval, terms):
-    coefficients, error = mpmath.chebyfit(
-        near_zero(function, series), interval, terms, error=True
-    )
+    coefficients, error = mpmath.chebyfit(near_zero(function, series), interval, terms, error=True)
     lines = ",\n    ".join(literal(c) for c in reversed(coefficients))
     comment = f"// error {mpmath.nstr(error, 3)} on [{mpmath.nstr(interval[0], 6)}, "
     comment += f"{mpmath.nstr(interval[1], 6)}]"

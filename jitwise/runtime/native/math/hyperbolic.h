@@ -30,10 +30,13 @@ INLINE Real tangent_hyperbolic_narrow(Real x) {
 INLINE Real sine_hyperbolic(Real x) {
     Real magnitude = absolute(x), z = x * x;
     Pair q = quarter_exponential(clamp(magnitude, 0, 710.5));
-    Mask moderate = q.high < 0x1p100;
-    Pair r = divide({0.0625, 0}, {minimum(0x1p100, q.high), select(moderate, q.low, 0)});
-    Pair s = fast_two_sum(q.high, -r.high);
-    Real large = s.high + (s.low + (q.low - r.low));
+    // 1 / (16 q) as r + r_low; where q is large it does not matter.
+    Real size = minimum(0x1p60, q.high), inverse = approximate_inverse(size);
+    Real r = 0.0625 * inverse;
+    Pair back = two_product(r, size);
+    Real r_low = (((0.0625 - back.high) - back.low) - r * q.low) * inverse;
+    Pair s = fast_two_sum(q.high, -r);
+    Real large = s.high + (s.low + select(q.high < 0x1p60, q.low - r_low, 0));
     Real small = fused(magnitude * z, polynomial(coefficients::sinh_wide, z), magnitude);
     return with_sign(select(magnitude < 0.5, small, large + large), bits_of(x));
 }

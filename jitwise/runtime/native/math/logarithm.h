@@ -116,22 +116,30 @@ INLINE Real logarithm_narrow(Real x) {
     return logarithm_edges(x, result);
 }
 
-// log2 of a positive finite normal x as a double-word number, to about 2^-66.  With
-// z = s^2:  log2 m = (2 / ln 2) s (1 + z / 3 + z^2 ...), the first two terms double-word.
+// log2 of a positive finite normal x as a double-word number, to about 2^-66.  With z = s^2,
+//     log2 m = s (c0 + z (c1 + z R(z))),   c0 = 2 / ln 2,   c1 = c0 / 3,
+// where all but R are double-word.  Low parts are not normalised in between: they stay small.
 INLINE Pair logarithm_base_two_pair(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent(x);
     Real f = n.m - 1;
-    Pair s = divide({f, 0}, fast_two_sum(2, f));
-    Pair z = multiply(s, s);
-    Real tail = z.high * polynomial(atanh_third, z.high);
-    Pair c = fast_two_sum(two_thirds[0], tail);
-    Pair w = multiply(z, {c.high, c.low + two_thirds[1]});
-    Pair t = fast_two_sum(2, w.high);
-    Pair log = multiply({t.high, t.low + w.low}, s);
-    Pair log2 = multiply(log, {ln2_inverse[0], ln2_inverse[1]});
-    Pair r = fast_two_sum(n.k, log2.high);
-    return fast_two_sum(r.high, r.low + log2.low);
+    Pair d = fast_two_sum(2, f);
+    Real inverse = approximate_inverse(d.high), s = f * inverse;
+    Pair back = two_product(s, d.high);
+    Real s_low = (((f - back.high) - back.low) - s * d.low) * inverse;
+    Pair z = two_product(s, s);
+    z.low = fused(s + s, s_low, z.low);
+    Real tail = z.high * polynomial(atanh_third_base_two, z.high);
+    Pair c = fast_two_sum(two_thirds_over_ln2[0], tail);
+    Real c_low = c.low + two_thirds_over_ln2[1];
+    Pair w = two_product(z.high, c.high);
+    Real w_low = fused(z.high, c_low, fused(z.low, c.high, w.low));
+    Pair t = fast_two_sum(two_over_ln2[0], w.high);
+    Real t_low = t.low + (w_low + two_over_ln2[1]);
+    Pair log = two_product(s, t.high);
+    Real log_low = fused(s, t_low, fused(s_low, t.high, log.low));
+    Pair r = fast_two_sum(n.k, log.high);
+    return {r.high, r.low + log_low};
 }
 
 // log2 for float32 powers: about 45 bits.

@@ -3,21 +3,27 @@
 // a^b = 2^(b log2 a), the logarithm and the product in double-word arithmetic.
 #pragma once
 
+#include <cmath>
+
 #include "exponential.h"
 #include "logarithm.h"
+#include "loops.h"
 
 namespace jitwise {
 namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
 
-// Zero, subnormal, infinite and NaN bases, infinite, NaN and huge exponents: left to the scalar pow.
+// Bases that are not positive, finite and normal, and infinite, NaN and huge exponents.
 INLINE Mask power_is_rare(Real a, Real b) {
-    Real magnitude = absolute(a);
-    return !((magnitude >= 0x1p-1022) & (magnitude < infinity) & (absolute(b) < 0x1p62));
+    return !((a >= 0x1p-1022) & (a < infinity) & (absolute(b) < 0x1p62));
 }
 
-// The sign of a power of a negative base: set when b is an odd integer; NaN when b is no integer.
+// Of these only a negative base is common enough for vector code.
+INLINE Mask power_is_special(Real a, Real b) { return power_is_rare(absolute(a), b); }
+
+// The power of a negative base from that of its magnitude: negative when b is an odd integer, NaN
+// when b is no integer.
 INLINE Real power_sign(Real a, Real b, Real result) {
     Real magnitude = absolute(b);
     Mask large = magnitude >= 0x1p52;  // an integer, and even from 2^53 on
@@ -29,15 +35,23 @@ INLINE Real power_sign(Real a, Real b, Real result) {
 }
 
 INLINE Real power(Real a, Real b) {
-    Pair log = logarithm_base_two_pair(absolute(a));
+    Pair log = logarithm_base_two_pair(a);
     Pair p = two_product(b, log.high);
-    Real result = exponential_base_two(Pair{p.high, fused(b, log.low, p.low)});
-    return power_sign(a, b, result);
+    return exponential_base_two(Pair{p.high, fused(b, log.low, p.low)});
 }
 
 INLINE Real power_narrow(Real a, Real b) {
-    Real result = exponential_base_two_narrow(b * logarithm_base_two_finite(absolute(a)));
-    return power_sign(a, b, result);
+    return exponential_base_two_narrow(b * logarithm_base_two_finite(a));
+}
+
+__attribute__((noinline, cold)) Real power_aside(Real a, Real b) {
+    Real result = power_sign(a, b, power(absolute(a), b));
+    return patched(a, b, result, power_is_special(a, b), [](double v, double w) { return ::pow(v, w); });
+}
+
+__attribute__((noinline, cold)) Real power_aside_narrow(Real a, Real b) {
+    Real result = power_sign(a, b, power_narrow(absolute(a), b));
+    return patched(a, b, result, power_is_special(a, b), [](double v, double w) { return ::pow(v, w); });
 }
 
 // cbrt(2^(3q + r) m) = 2^q cbrt(2^r m), r in {-1, 0, 1}: a polynomial gives y to 16 bits, and from

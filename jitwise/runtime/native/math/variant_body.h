@@ -84,8 +84,12 @@ UNARY(atanh_f32, float, inverse_tangent_hyperbolic_narrow(v))
 UNARY(cbrt_f64, double, cube_root(v))
 UNARY(cbrt_f32, float, cube_root_narrow(v))
 
-BINARY_RARE(power_f64, double, power(v, w), power_is_rare(v, w), ::pow(v, w))
-BINARY_RARE(power_f32, float, power_narrow(v, w), power_is_rare(v, w), ::pow(v, w))
+void power_f64(const double *a, const double *b, double *out, int64_t n) {
+    map_aside(a, b, out, n, power, LAMBDA(Real v, Real w, Real) { return power_is_rare(v, w); }, power_aside);
+}
+void power_f32(const float *a, const float *b, float *out, int64_t n) {
+    map_aside(a, b, out, n, power_narrow, LAMBDA(Real v, Real w, Real) { return power_is_rare(v, w); }, power_aside_narrow);
+}
 BINARY_RARE(atan2_f64, double, arc_tangent_of_ratio(v, w), arc_tangent_is_rare(v, w), ::atan2(v, w))
 BINARY_RARE(atan2_f32, float, arc_tangent_of_ratio_narrow(v, w), arc_tangent_is_rare(v, w), ::atan2(v, w))
 BINARY(hypot_f64, double, hypotenuse(v, w))
