@@ -193,6 +193,23 @@ def test_a_dataclass_instance_is_its_fields_only_when_it_is_nothing_else(calls):
     assert [watch() for watch in watches] == [None] * 20
 
 
+def test_a_class_that_becomes_a_dataclass_is_taken_apart_from_then_on():
+    class Late:
+        x: float
+
+        def __init__(self, x):
+            self.x = x
+
+    class Later(Late):
+        pass
+
+    for late in (Late(1.5), Later(2.5)):
+        for _ in range(3):
+            assert native.call_leaves((late,)) == [late]
+    dataclasses.dataclass(init=False)(Late)
+    assert native.call_leaves((Late(1.5), Later(2.5))) == [1.5, 2.5]
+
+
 def test_call_styles_are_separate_keys_and_aliases_share_one_program(calls, host_program):
     program = host_program(lambda a, b: a - b, [("f64", 1), ("f64", 1)])
     a, b = ones(3) * 5, ones(3)

@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <cstdint>
 #include <unordered_map>
 
 #include "weak_reference.h"
@@ -26,6 +27,23 @@ struct Known {
 std::unordered_map<PyTypeObject *, Known> &known_classes() {
     static auto *classes = new std::unordered_map<PyTypeObject *, Known>();
     return *classes;
+}
+
+// Classes known not to be dataclasses, with the version they had: a change of the class or a base, or
+// a new class at the address, has another. Most objects that are passed are `self`, again and again.
+struct Plain {
+    PyTypeObject *type;
+    unsigned int version;
+};
+Plain plain_classes[64];
+
+Plain &plain_slot(PyTypeObject *type) {
+    return plain_classes[(reinterpret_cast<std::uintptr_t>(type) * 0x9E3779B97F4A7C15ull) >> 58];
+}
+
+// 0: the class has no version just now.
+unsigned int version_of(PyTypeObject *type) {
+    return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
 }
 
 // What the class or its bases have under the name; borrowed, no descriptor is called.
@@ -130,8 +148,14 @@ PyObject *slot_value(PyObject *instance, PyObject *name) {
 bool dataclass_values(PyObject *instance, InlineVector<PyObject *, 16> *values) {
     PyTypeObject *type = Py_TYPE(instance);
     if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return false;
+    const unsigned int version = version_of(type);
+    Plain &plain = plain_slot(type);
+    if (version != 0 && plain.type == type && plain.version == version) return false;
     PyObject *names = names_of_fields(type);
-    if (names == nullptr) return false;
+    if (names == nullptr) {
+        plain = {type, version};
+        return false;
+    }
     PyObject *dict = nullptr;
     if (type->tp_dictoffset != 0) {
         dict = PyObject_GenericGetDict(instance, nullptr);
