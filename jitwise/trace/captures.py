@@ -52,7 +52,7 @@ class Captures:
         self.shadows: list[tuple[Any, Any, Any, str]] = []
         self._arrays: dict[tuple, Tracer] = {}
         self._guarded: set[tuple] = set()
-        self._kept: list[Any] = []
+        self._seen: list[tuple[np.ndarray, np.ndarray]] = []
 
     def guard(self, path: Path, expected: Any, test: str = "is") -> None:
         """Require `expected` at `path` at every later call."""
@@ -76,10 +76,16 @@ class Captures:
 
     def array_object(self, array: np.ndarray) -> Tracer:
         """The tracer of an array that traced code holds without our knowing from where: by
-        reference.
+        reference. The function must not write to it afterwards (`written`).
         """
-        self._kept.append(array)  # its id must stay its own while the trace lasts
-        return self.array(Path("object", array, None), array)
+        path = Path("object", array, None)
+        if (path.how, id(array), None) not in self._arrays:
+            self._seen.append((array, array.copy()))  # its id must stay its own during the trace
+        return self.array(path, array)
+
+    def written(self) -> bool:
+        """Whether the function wrote to an array after an operation had taken it by reference."""
+        return any(array.tobytes() != before.tobytes() for array, before in self._seen)
 
     def shadow(self, original: Any, copy: Any, name: str) -> Any:
         """Remember a container that the function sees as `copy`, to notice changes at the end."""

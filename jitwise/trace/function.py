@@ -235,6 +235,8 @@ def _line_of(error: BaseException) -> tuple[str, int] | None:
 
 
 def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
+    if trace.captures.written():
+        trace.refuse("assign")
     changed = trace.captures.changed()
     if changed is not None:
         trace.refuse("effect", changed)

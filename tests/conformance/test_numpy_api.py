@@ -424,6 +424,22 @@ def test_views_are_not_changed_in_place_behind_the_base():
     agrees(in_a_copy, [np.arange(4.0)])
 
 
+def test_an_array_that_is_written_to_after_its_use_runs_as_python():
+    def write_between_uses(x):
+        buffer = np.arange(3.0)
+        first = x + buffer
+        buffer[:] = 100
+        return first + buffer
+
+    def write_before_use(x):
+        buffer = np.arange(3.0)
+        buffer[0] = 7
+        return x + buffer
+
+    assert reason(write_between_uses, np.ones(3)) == "assign"
+    agrees(write_before_use, [np.ones(3)], [np.zeros(3)])
+
+
 # Elementwise
 
 ELEMENTWISE = [
