@@ -111,8 +111,12 @@ def test_an_index_out_of_range_is_left_to_numpy_which_raises():
 def test_masks_and_arrays_run_as_python():
     x = np.arange(6.0)
     assert reason(lambda x: x[x > 2], x) == "mask"
-    assert reason(lambda x: x[[0, 1]], x) == "mask"
-    assert reason(lambda x: x[np.array([0, 1])], x) == "mask"
+    assert reason(lambda x: x[[True] * 6], x) == "mask"
+    assert reason(lambda x: x[np.array([[0, 1]])], x) == "mask"
+    assert reason(lambda x: x[[]], x) == "mask"
+    assert reason(lambda x: x[[x.argmax(), 0]], x) == "mask"
+    assert reason(lambda x: x[:, None][[0, 1], [0, 0]], x) == "mask"
+    assert reason(lambda x: x[:, None][[0, 1], 0], x) == "mask"
     assert reason(lambda x: x[x.argmax()], x) == "mask"
     assert reason(lambda x: x[True], x) == "mask"
 
@@ -129,3 +133,48 @@ def test_rank_zero_results_are_scalars_unless_an_ellipsis_is_given():
 
 def test_a_traced_number_that_is_no_array_has_no_items():
     assert reason(lambda x: x[0], 2.0) == "error"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[[0, 2]],
+        lambda x: x[[2, 0, 1]],
+        lambda x: x[[-1, 0, 0]],
+        lambda x: x[[1, 2, 3, -1]],
+        lambda x: x[[-2, -1, 0, 1]],
+        lambda x: x[np.array([1, 3])],
+        lambda x: x[:, [2, 0, 1]],
+        lambda x: x[..., [2, 0]],
+        lambda x: x[[3, 1], 1:],
+        lambda x: x[[1]],
+        lambda x: x[None, [1, 0], ..., None],
+        lambda x: x[..., [1, 0], :],
+        lambda x: x[::-1, None, [0, 2]],
+        lambda x: np.take(x, [0, 2], axis=1),
+        lambda x: np.take(x, [5, 2, 3]),
+        lambda x: np.take(x, 3),
+        lambda x: x.take(1, axis=-1),
+    ],
+)
+def test_a_short_list_of_places_is_numpys(function):
+    assert agrees(function, *[[np.arange(6.0 * n).reshape(n, 6)] for n in (5, 7, 10)]) == 1
+
+
+def test_a_place_out_of_range_is_left_to_numpy_which_raises():
+    x = np.ones((3, 4))
+    assert reason(lambda x: x[[0, 3]], x) == "error"
+    assert reason(lambda x: x[[0, 1, 2, 3]], x) == "error"
+    assert reason(lambda x: x[:, [-5]], x) == "error"
+    assert not Program(lambda x: x[[0, 2]], [x]).holds([np.ones((2, 4))])
+
+
+def test_a_list_of_places_is_a_copy_that_can_be_changed():
+    def function(x):
+        doubled = x * 2
+        part = doubled[[0, 1]]
+        part += 1
+        doubled -= 1
+        return doubled, part
+
+    agrees(function, [np.arange(4.0)])

@@ -440,6 +440,25 @@ def test_an_array_that_is_written_to_after_its_use_runs_as_python():
     agrees(write_before_use, [np.ones(3)], [np.zeros(3)])
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.max([x[0, 0], 1.0, x[0, 1]]),
+        lambda x: np.sum([x[0], x[1]], axis=0),
+        lambda x: np.mean((x[0, 0], 2), keepdims=True),
+        lambda x: np.argmin([x[0, 0], x[0, 1]]),
+        lambda x: np.sum([1, 2]) + x[0],
+        lambda x: np.transpose([x[0], x[1]]),
+        lambda x: np.sum(a=x),
+        lambda x: np.concatenate([[x[0, 0]], x[0], [1, 2]]),
+        lambda x: np.stack([[x[0, 0], 1], [2, x[0, 1]]]),
+        lambda x: np.where(x > 0, [x[0, 0]] * 6, 0) if x.shape[1] == 6 else x,
+    ],
+)
+def test_lists_that_hold_tracers_are_arrays(function):
+    agrees(function, *calls(), tolerance=1e-13)
+
+
 # Elementwise
 
 ELEMENTWISE = [

@@ -4,6 +4,7 @@ reshape.
     x[1:-1] of f64[n]     ->  slice{starts=(1,), strides=(1,), sizes=(n - 2,)}, guard n - 2 >= 0
     x[::-2] of f64[n]     ->  slice, then reverse
     x[:, 0] of f64[n, 3]  ->  slice{sizes=(n, 1)}, reshape{sizes=(n,)}
+    x[:, [2, 0, 1]]       ->  slices x[:, 2:3] and x[:, 0:2], concatenate
 
 Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and
 becomes a guard. Indices that are arrays or masks end the trace.
@@ -13,18 +14,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...ir import dims
 from ...ir.dims import Size
-from ...ops.movement import reshape, reverse, slice_
+from ...ops.movement import concatenate, reshape, reverse, slice_
 from ..size import SizeTracer, size_of
-from ..tracer import METHODS, Tracer, concrete
-from .arguments import is_nonnegative
-from .views import copied, same_memory
+from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
+from .arguments import axis_of, is_nonnegative, is_traced
+from .views import copied, cut, same_memory
 
 if TYPE_CHECKING:
     from ..tracing import Trace
 
 _WHOLE = slice(None)
+_MOST_PLACES = 64  # in a list of places, beyond which it is an array
 
 
 def getitem(operand: Tracer, index: Any) -> Tracer:
@@ -37,6 +41,8 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     items = index if type(index) is tuple else (index,)
     shape = operand.value.type.shape
     keys, whole = _expanded(trace, items, len(shape))
+    if keys is None:
+        return _several(operand, items, whole)
     starts: list[Size] = []
     strides: list[int] = []
     sizes: list[Size] = []
@@ -77,8 +83,11 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     return copied(trace, part, "array")
 
 
-def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any], bool]:
-    """One key for each axis and each None; and whether an Ellipsis was among them."""
+def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, Any]:
+    """One key for each axis and each None; and whether an Ellipsis was among them.
+
+    For a list of places that the program's text gives: None, and where among `items` it is.
+    """
     used = 0
     ellipsis: int | None = None
     for position, item in enumerate(items):
@@ -89,6 +98,8 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any], bool]:
             ellipsis = position
         elif item is not None:
             if kind is not int and kind is not slice and kind is not SizeTracer:
+                if kind is list or kind is np.ndarray:
+                    return None, position
                 _refuse_key(trace, item)
             used += 1
     missing = ndim - used
@@ -97,6 +108,58 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any], bool]:
     if ellipsis is None:
         return [*items, *[_WHOLE] * missing], False
     return [*items[:ellipsis], *[_WHOLE] * missing, *items[ellipsis + 1 :]], True
+
+
+def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
+    """`x[:, [0, 3, 4]]`: a few places, of which neighbours are taken in one slice; a copy."""
+    trace = operand.trace
+    places = np.asarray(items[position]) if not is_traced(items[position]) else None
+    others = [item for each, item in enumerate(items) if each != position]
+    if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
+        trace.refuse("mask", "an array")
+    if not 0 < len(places) <= _MOST_PLACES or not all(
+        item is None or item is Ellipsis or type(item) is slice for item in others
+    ):
+        trace.refuse("mask", "an array")
+    runs: list[list[int]] = []
+    for each in places.tolist():
+        if runs and each == runs[-1][-1] + 1 and each != 0:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    handle = copied(trace, operand)
+    whole = getitem(handle, (*items[:position], _WHOLE, *items[position + 1 :]))
+    before = items[:position]
+    after = items[position + 1 :]
+    axis = len(before) if Ellipsis not in before else whole.ndim - 1 - len(after)
+    length = whole.value.type.shape[axis]
+    parts = []
+    for run in runs:
+        start = place(trace, run[0], length)
+        if len(run) > 1:
+            place(trace, run[-1], length)
+        parts.append(cut(trace, whole, axis, start, len(run)))
+    if len(parts) == 1:
+        return copied(trace, parts[0])
+    values = tuple([part.value for part in parts])
+    return trace.wrap(trace.builder.emit(concatenate, values, {"dimension": axis}), "array")
+
+
+def take(
+    trace: Trace, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+) -> Tracer:
+    operand = trace.lift(a)
+    if out is not None or mode != "raise":
+        trace.refuse("argument", "take(out=... or mode=...)")
+    if axis is None:
+        shape = (dims.product(operand.value.type.shape),)
+        operand = Tracer(
+            trace, trace.builder.emit(reshape, (operand.value,), {"sizes": shape}), "array"
+        )
+    ndim = operand.ndim
+    axis = axis_of(trace, 0 if axis is None else axis, ndim)
+    result = getitem(copied(trace, operand), (*[_WHOLE] * axis, indices))
+    return copied(trace, result, "array" if result.ndim else "scalar")
 
 
 def _refuse_key(trace: Trace, item: Any) -> None:
@@ -109,8 +172,6 @@ def _refuse_key(trace: Trace, item: Any) -> None:
         if item.kind != "python":
             trace.refuse("mask", "a traced number")
     elif isinstance(item, bool) or size_of(item) is None:
-        import numpy as np
-
         if isinstance(item, (bool, np.bool_)):
             trace.refuse("mask", "a bool")
         if isinstance(item, (list, tuple, np.ndarray)):
@@ -219,3 +280,5 @@ def _count(span: Size, step: int) -> Size:
 
 
 METHODS["__getitem__"] = getitem
+METHODS["take"] = lambda operand, *args, **options: take(operand.trace, operand, *args, **options)
+FUNCTIONS[np.take] = take

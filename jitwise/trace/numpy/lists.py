@@ -1,0 +1,63 @@
+"""Functions of one array, called with a list that holds tracers.
+
+    np.max([a, b])   ->  np.max(np.array([a, b]))
+
+NumPy looks for tracers among the arguments, not inside lists, so `np.max` is replaced in traced
+code by what is here. A tracer, the usual argument, goes straight to its handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..namespace import CREATION
+from ..tracer import FUNCTIONS, Tracer
+from .join import stack_nested
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+_OF_ONE_ARRAY = (
+    np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.any, np.all, np.mean, np.var, np.std,
+    np.ptp, np.argmax, np.argmin, np.cumsum, np.cumprod, np.average, np.count_nonzero, np.diff,
+    np.flip, np.ravel, np.reshape, np.transpose, np.squeeze, np.tile, np.repeat, np.roll,
+    np.diag, np.expand_dims, np.zeros_like, np.ones_like, np.atleast_1d, np.atleast_2d,
+)  # fmt: skip
+
+
+_OF_ARRAYS = (
+    np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block,
+)  # fmt: skip
+
+
+def _accepting_nests(function: Any) -> Callable[..., Any]:
+    """For a function of a list of arrays, which may be lists that hold tracers."""
+
+    def accept(trace: Trace, *args: Any, **options: Any) -> Any:
+        if args and trace.holds_tracer(args[0]):
+            return FUNCTIONS[function](trace, *args, **options)
+        return function(*args, **options)
+
+    return accept
+
+
+def _accepting_lists(function: Any) -> Callable[..., Any]:
+    def accept(trace: Trace, *args: Any, **options: Any) -> Any:
+        if args:
+            first = args[0]
+            if type(first) is Tracer:
+                return FUNCTIONS[function](trace, *args, **options)
+            if type(first) in (list, tuple) and trace.holds_tracer(first):
+                return FUNCTIONS[function](trace, stack_nested(trace, first), *args[1:], **options)
+        return function(*args, **options)
+
+    return accept
+
+
+for _function in _OF_ONE_ARRAY:
+    CREATION.setdefault(_function, _accepting_lists(_function))
+for _function in _OF_ARRAYS:
+    CREATION[_function] = _accepting_nests(_function)
