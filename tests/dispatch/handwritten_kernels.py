@@ -24,7 +24,9 @@ _engines: list[Any] = []
 def _machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(opt=1)
+    return llvm.Target.from_default_triple().create_target_machine(
+        opt=1, cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
+    )
 
 
 @functools.cache
