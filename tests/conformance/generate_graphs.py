@@ -12,14 +12,15 @@ import numpy as np
 from hypothesis import strategies as st
 
 from jitwise.ir import dims
-from jitwise.ir.builder import DIMENSION, Builder, primitive_named
+from jitwise.ir.builder import Builder, primitive_named
 from jitwise.ir.dims import Dim, Size
 from jitwise.ir.graph import Graph, Value
 from jitwise.ir.types import ArrayType
 
-F64, F32, I64, BOOL = (np.dtype(name) for name in ("f8", "f4", "i8", "?"))
+F64, F32, I64, COMPLEX = (np.dtype(name) for name in ("f8", "f4", "i8", "c16"))
 UNARY = ("negate", "sine", "exponential", "abs")
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+SCANS = ("cumulative_max", "cumulative_min")
 COMPARE = ("less", "equal", "greater_equal")
 
 
@@ -42,7 +43,8 @@ class Generator:
         self.steps = [
             self.unary, self.binary, self.binary, self.compare_select, self.reduce, self.reduce,
             self.normalise, self.broadcast, self.slice, self.concatenate, self.transpose,
-            self.convert, self.scalar, self.reshape,
+            self.convert, self.scalar, self.reshape, self.position, self.scan, self.reverse,
+            self.product, self.mask, self.complex, self.complex, self.count,
         ]  # fmt: skip
 
     def builder_symbol(self, name: str, place: int, axis: int) -> Dim:
@@ -163,8 +165,64 @@ class Generator:
         return value and self.emit("transpose", value, permutation=order)
 
     def convert(self) -> Value | None:
-        value = self.pick(kinds="i")
-        return value and self.emit("convert", value, dtype=F64)
+        value = self.pick(kinds="fib")
+        dtype = self.draw(st.sampled_from((F64, F64, F32, I64, COMPLEX)))
+        if value is None or (value.type.dtype.kind == "f" and dtype.kind == "i"):
+            return None  # what a huge number becomes is the platform's choice
+        return self.emit("convert", value, dtype=dtype)
+
+    def position(self) -> Value | None:
+        value = self.pick(ndim=1)
+        if value is None:
+            return None
+        axis = self.draw(st.sampled_from(range(value.type.ndim)))
+        return self.emit(self.draw(st.sampled_from(("argmax", "argmin"))), value, axes=(axis,))
+
+    def scan(self) -> Value | None:
+        value = self.pick(ndim=1)
+        if value is None:
+            return None
+        axis = self.draw(st.sampled_from(range(value.type.ndim)))
+        return self.emit(self.draw(st.sampled_from(SCANS)), value, axis=axis)
+
+    def reverse(self) -> Value | None:
+        value = self.pick(ndim=1, kinds="fibc")
+        if value is None:
+            return None
+        axis = self.draw(st.sampled_from(range(value.type.ndim)))
+        return self.emit("reverse", value, dimensions=(axis,))
+
+    def product(self) -> Value | None:
+        value = self.pick(ndim=2)
+        if value is None or value.type.ndim != 2:
+            return None
+        flat = self.emit("transpose", value, permutation=(1, 0))
+        return self.emit("dot_general", value, flat)
+
+    def mask(self) -> Value | None:
+        value = self.pick(kinds="fib")
+        if value is None:
+            return None
+        mask = self.emit(self.draw(st.sampled_from(COMPARE)), value, self.partner(value))
+        if mask.type.ndim and self.draw(st.booleans()):
+            return self.reduce_value(mask, self.draw(st.sampled_from(("and", "or"))))
+        return mask
+
+    def complex(self) -> Value | None:
+        value = self.pick(kinds="c")
+        name = self.draw(st.sampled_from(("real", "imag", "multiply", "add", "reduce")))
+        if value is None:
+            return None
+        if name in ("real", "imag"):
+            return self.emit(name, value)
+        if name == "reduce":
+            return self.reduce_value(value, "add") if value.type.ndim else None
+        return self.emit(name, value, self.partner(value))
+
+    def count(self) -> Value | None:
+        sizes = self.draw(st.sampled_from(((self.n,), (self.n, self.m), (self.m,))))
+        dimension = self.draw(st.sampled_from(range(len(sizes))))
+        return self.emit("iota", sizes=sizes, dimension=dimension, dtype=F64)
 
     def scalar(self) -> Value | None:
         number = self.draw(st.sampled_from((0.5, -1.0, 3.0)))
@@ -200,6 +258,3 @@ def inputs(n: int, m: int, seed: int = 0) -> list[np.ndarray]:
         random.integers(-3, 4, n),
         np.asarray(random.uniform(-2, 2)),
     ]
-
-
-assert DIMENSION.name == "dimension"

@@ -15,7 +15,7 @@ from jitwise.ir.types import DTYPES
 from jitwise.kernel.build import build_kernel
 from jitwise.kernel.evaluate import evaluate_kernel
 from jitwise.kernel.layout import layout_of
-from jitwise.kernel.nest import Kernel
+from jitwise.kernel.nest import INDEX_WORDS, Kernel
 from jitwise.kernel.verify import verify_kernel
 from jitwise.runtime.executable import fusion_bodies
 from jitwise.runtime.kernels import CompiledBody, _in_place
@@ -100,6 +100,10 @@ class Machine:
             np.broadcast_to(self.slots[slot], self._kernel_shape(role, shape, outer))
             for slot, role in zip(inputs, [operand.role for operand in kernel.inputs], strict=True)
         ]
+        if 0 in shape and any(each.word in INDEX_WORDS for each in kernel.reductions):
+            for slot in outputs:
+                assert not self.slots[slot].size
+            return
         with np.errstate(all="ignore"):
             results = evaluate_kernel(kernel, arrays, shape, outer)
         for slot, result in zip(outputs, results, strict=True):
