@@ -210,6 +210,16 @@ def test_a_class_that_becomes_a_dataclass_is_taken_apart_from_then_on():
     assert native.call_leaves((Late(1.5), Later(2.5))) == [1.5, 2.5]
 
 
+def test_a_dataclass_at_the_address_of_a_dead_one_has_its_own_fields():
+    for count in range(1, 60):
+        names = [f"x{count}_{k}" for k in range(count % 3 + 1)]
+        kind = dataclasses.make_dataclass("Local", names)
+        values = [float(k) for k in range(len(names))]
+        assert native.call_leaves((kind(*values),)) == values
+        del kind
+        gc.collect()
+
+
 def test_call_styles_are_separate_keys_and_aliases_share_one_program(calls, host_program):
     program = host_program(lambda a, b: a - b, [("f64", 1), ("f64", 1)])
     a, b = ones(3) * 5, ones(3)
