@@ -23,10 +23,12 @@ from ..kernel.nest import Kernel
 from ..passes.pipeline import PassContext
 from ..passes.pipelines import default_pipeline
 from ..record import Recorder, recorder
+from . import analysis
+from .analysis import Sizes
 from .kernels import CompiledBody, compile_bodies
 from .lower import Lowering, ProgramText
 
-STAGES = ("graph", "fused", "kernel", "program", "llvm", "asm")
+STAGES = ("trace", "fuse", "kernel", "program", "llvm", "asm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,19 @@ class Executable:
         """The outputs for these arrays, whose dtypes and ranks must be the graph's."""
         return self.program.run([np.asarray(array) for array in arrays])
 
-    def as_text(self, stage: str = "fused") -> str:
+    def cost(self, sizes: Sizes) -> dict[str, float]:
+        """Arithmetic, bytes and kernels of one call, for these values of the symbols."""
+        return analysis.cost(self.graph, sizes)
+
+    def memory(self, sizes: Sizes) -> dict[str, int]:
+        """Bytes of arguments, outputs and temporaries of one call, for these symbols."""
+        return analysis.memory(self.source, self.graph, self.text, sizes)
+
+    def as_text(self, stage: str = "fuse") -> str:
         """One of `STAGES`, as text."""
-        if stage == "graph":
+        if stage == "trace":
             return str(self.source)
-        if stage == "fused":
+        if stage == "fuse":
             return str(self.graph)
         if stage == "program":
             return str(self.text)
