@@ -6,6 +6,7 @@ Dicts keep their insertion order. Built on optree, imported at first use.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable
@@ -14,11 +15,14 @@ from typing import Any
 _NAMESPACE = "jitwise"
 
 
+_ordered = contextlib.ExitStack()  # for as long as the process lives
+
+
 @functools.cache
 def _optree() -> Any:
     import optree
 
-    optree.dict_insertion_ordered(True, namespace=_NAMESPACE).__enter__()
+    _ordered.enter_context(optree.dict_insertion_ordered(True, namespace=_NAMESPACE))
     return optree
 
 

@@ -30,7 +30,7 @@ from ..errors import CannotTrace, JitwiseWarning
 from ..record import recorder
 from ..runtime._native import Function
 from ..runtime.executable import Executable, compile_graph
-from ..trace.function import Traced, children, is_namedtuple, leaves_of, trace_call
+from ..trace.function import Traced, children, is_namedtuple, trace_call
 from ..trace.scope import INNER
 
 MOST_TRACES = 8
@@ -111,7 +111,7 @@ class State:
         if known.python:
             return False
         if len(known.versions) >= MOST_TRACES:
-            failure = CannotTrace("retraces", str(MOST_TRACES), known.versions[-1].traced_source())
+            failure = CannotTrace("retraces", str(MOST_TRACES))
             self._run_as_python(call, known, failure)
             return True
         try:
@@ -141,7 +141,7 @@ class State:
                 static=call.static,
             )
         self.compiles += 1
-        executable = compile_graph(traced.graph, fastmath=self.options.fastmath)
+        executable = compile_graph(traced.graph, fastmath=self.options.fastmath, folded=True)
         return Version(traced, executable)
 
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
@@ -198,7 +198,7 @@ class State:
             except TypeError:
                 return None
             bound_args, bound_kwargs = bound.args, dict(sorted(bound.kwargs.items()))
-        order = [leaf.index for leaf in leaves_of(bound_args, bound_kwargs)]
+        order = [leaf.index for leaf in _numbered_leaves((*bound_args, *bound_kwargs.values()))]
         real_args = tuple([_unnumber(item) for item in bound_args])
         real_kwargs = {name: _unnumber(item) for name, item in bound_kwargs.items()}
         static = self._static_leaves(bound_args, bound_kwargs)
@@ -217,7 +217,7 @@ class State:
         items = [(position in wanted, item) for position, item in enumerate(args)]
         items += [(name in names, item) for name, item in kwargs.items()]
         for is_static, item in items:
-            count = len(leaves_of((item,), {}))
+            count = len(_numbered_leaves((item,)))
             found += range(index, index + count) if is_static else ()
             index += count
         return tuple(found)
@@ -282,6 +282,20 @@ def _rebuilt(item: Any, items: list[Any]) -> Any:
     if kind is tuple or kind is list:
         return kind(items)
     return kind(*items) if is_namedtuple(item) else _Node(item, items)
+
+
+def _numbered_leaves(items: tuple[Any, ...]) -> list[_Leaf]:
+    """The numbered leaves in `items`, in order."""
+    leaves: list[_Leaf] = []
+    pending = list(items[::-1])
+    while pending:
+        item = pending.pop()
+        if type(item) is _Leaf:
+            leaves.append(item)
+        else:
+            inner = item.items if type(item) is _Node else children(item)
+            pending.extend((inner or [])[::-1])
+    return leaves
 
 
 def _unnumber(item: Any) -> Any:

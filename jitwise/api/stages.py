@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cost.estimate import estimate_memory, estimate_work
 from ..errors import CannotTrace, ShapeError, StageError
 from ..ir.printer import print_graph
 from ..runtime._native import Function
@@ -130,7 +131,9 @@ class Traced:
 
     def lower(self) -> Lowered:
         """Run the passes."""
-        executable = compile_graph(self.traced.graph, fastmath=self.state.options.fastmath)
+        executable = compile_graph(
+            self.traced.graph, fastmath=self.state.options.fastmath, folded=True
+        )
         return Lowered(self, executable)
 
 
@@ -142,12 +145,8 @@ class Lowered:
     executable: Executable
 
     def as_text(self, dialect: str | None = None) -> str:
-        """Text of the fused graph; `dialect` may be "trace", "fuse", "kernel" or "llvm"."""
-        return (
-            self.stage.as_text()
-            if dialect == "trace"
-            else self.executable.as_text(dialect or "fuse")
-        )
+        """Text of a stage: "graph", "fused" (default), "kernel", "program", "llvm" or "asm"."""
+        return self.executable.as_text(dialect or "fused")
 
     __str__ = as_text
 
@@ -187,25 +186,48 @@ class Compiled:
         )
 
     def as_text(self, dialect: str | None = None) -> str:
-        """Text of a stage: "trace", "fuse", "kernel" (default) or "llvm"."""
+        """Text of a stage, "kernel" without one: see `Lowered.as_text`."""
         return self.lowered.as_text(dialect or "kernel")
 
     __str__ = as_text
 
     def cost_analysis(self) -> dict[str, float]:
-        """Estimated work of one call with the sizes it was traced with: "flops", "bytes accessed",
-        "kernels".
+        """Estimated work of one call with the sizes it was traced with.
+
+        "flops" in additions, "bytes accessed", and "units": kernels and library calls.
         """
-        return self.lowered.executable.cost(self.lowered.stage.call_sizes())
+        work = estimate_work(self.lowered.executable.graph, self.lowered.stage.call_sizes())
+        return {"flops": work.flops, "bytes accessed": work.bytes, "units": work.units}
 
     def memory_analysis(self) -> dict[str, int]:
         """Bytes of arguments, outputs and temporaries of one call with the sizes it was traced
         with.
         """
-        return self.lowered.executable.memory(self.lowered.stage.call_sizes())
+        memory = estimate_memory(self.lowered.executable.graph, self.lowered.stage.call_sizes())
+        return {
+            "argument bytes": memory.arguments,
+            "output bytes": memory.outputs,
+            "temporary bytes": memory.temporaries,
+        }
 
 
 def _describe(item: Any) -> str:
     if isinstance(item, (np.ndarray, np.generic)):
         return f"{item.dtype}{list(item.shape)}"
     return type(item).__name__
+
+
+def _trace(self: Any, *args: Any, **kwargs: Any) -> Traced:
+    """The function as a graph for these arguments. Raises StageError when it has to run as
+    Python.
+    """
+    return trace_stage(self.state, args, kwargs)
+
+
+def _lower(self: Any, *args: Any, **kwargs: Any) -> Lowered:
+    """`trace(...).lower()`."""
+    return trace_stage(self.state, args, kwargs).lower()
+
+
+Function.trace = _trace
+Function.lower = _lower

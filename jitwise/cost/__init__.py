@@ -1,0 +1,1 @@
+"""What a graph costs: arithmetic, memory traffic, memory."""

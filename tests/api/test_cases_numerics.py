@@ -39,8 +39,9 @@ def test_quotients_and_means_of_ints_are_float64():
 
 
 def test_floats_out_of_range_convert_to_ints_as_numpy_does():
+    # uint32 is left out: what NumPy gives out of range depends on the place in the array
     values = np.array([254.0, 256.0, 257.0, -1.0, 1e10, -1e10, np.nan, np.inf])
-    for dtype in (np.uint8, np.int8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+    for dtype in (np.uint8, np.int8, np.int16, np.uint16, np.int32, np.int64, np.uint64):
         agrees(lambda x, dtype=dtype: x.astype(dtype), values)
         agrees(lambda x, dtype=dtype: x.astype(dtype), values.astype(np.float32))
 
