@@ -153,6 +153,30 @@ def test_an_unsupported_option_runs_as_python():
     assert reason(lambda x: np.var(x, ddof=6), x) == "argument"
 
 
+def test_weights_of_another_shape_are_left_to_numpy_which_raises():
+    x = np.ones((3, 4))
+    assert reason(lambda x: np.average(x, weights=np.ones((3, 1))), x) == "error"
+    assert reason(lambda x: np.average(x, axis=1, weights=np.ones(3)), x) == "error"
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u1", "f2", "f4", "f8", "c8", "bool"])
+def test_statistics_of_every_dtype_keep_numpys_dtype(dtype):
+    functions = [
+        lambda x: np.average(x, axis=0),
+        lambda x: np.average(x, axis=0, weights=np.arange(1.0, 5.0, dtype="f4")[: x.shape[0]]),
+        lambda x: np.linalg.norm(x),
+        lambda x: np.linalg.norm(x, axis=0),
+        lambda x: np.cumsum(x, axis=0),
+        lambda x: np.cumprod(x[:, :2], axis=0),
+        lambda x: np.trace(x),
+        lambda x: np.ptp(x, axis=0) if x.dtype.kind != "b" else x,
+        lambda x: np.sum(x, axis=0, dtype="c16" if x.dtype.kind == "c" else "i4"),
+        lambda x: np.max(x, axis=1) - np.min(x, axis=1) if x.dtype.kind != "b" else x,
+    ]
+    for function in functions:
+        agrees(function, [sample((4, 6), dtype)], tolerance=max(TOLERANCE.get(dtype, 0), 1e-6))
+
+
 def test_weights_that_sum_to_zero_are_noticed_at_run_time():
     program = Program(lambda x, w: np.average(x, weights=w), [np.arange(3.0), np.ones(3)])
     from jitwise.ops.control import CheckFailed
@@ -419,6 +443,13 @@ def test_views_are_not_changed_in_place_behind_the_base():
         copy += 1
         return doubled, copy
 
+    def through_einsum(x):
+        doubled = x * 2
+        view = np.einsum("ij->ji", doubled)
+        view += 1
+        return doubled
+
+    assert reason(through_einsum, np.ones((2, 3))) == "assign"
     assert reason(through_a_view, np.arange(4.0)) == "assign"
     assert reason(through_the_base, np.ones((2, 3))) == "assign"
     agrees(in_a_copy, [np.arange(4.0)])
@@ -495,6 +526,36 @@ ELEMENTWISE = [
 @pytest.mark.parametrize("function", ELEMENTWISE)
 def test_elementwise_functions_that_are_no_ufuncs_give_the_same_bits(function):
     agrees(function, *calls())
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "f2", "f4", "f8"])
+def test_elementwise_functions_of_every_dtype_keep_numpys_dtype(dtype):
+    functions = [
+        lambda x: np.clip(x, 0, 2),
+        lambda x: np.clip(x, -3, 300),
+        lambda x: np.clip(x, 0.5, 2.5),
+        lambda x: np.clip(x, None, np.float32(2)),
+        lambda x: np.round(x, 1),
+        lambda x: np.round(x),
+        lambda x: np.fix(x),
+        lambda x: np.nan_to_num(x),
+        lambda x: np.isclose(x, 1),
+        lambda x: np.isclose(x, x + 1),
+        lambda x: np.angle(x),
+        lambda x: np.select([x > 1], [x], 2),
+        lambda x: np.diff(x),
+        lambda x: np.gradient(x, axis=0),
+        lambda x: np.trapezoid(x[0] * 2),
+        lambda x: np.polyval([1, 2], x),
+        lambda x: np.full_like(x, 2.7),
+        lambda x: np.pad(x, 1, constant_values=2.7),
+        lambda x: np.tri(x.shape[0], dtype=x.dtype) @ x,
+        lambda x: np.diag(x[0]),
+        lambda x: np.linspace(x[0, 0], 2, 3),
+        lambda x: np.where(x > 1, x, 0),
+    ]
+    for function in functions:
+        agrees(function, [sample((4, 6), dtype)], tolerance=1e-3 if dtype == "f2" else 0)
 
 
 def test_sinc_is_within_rounding():

@@ -58,7 +58,11 @@ def einsum(
         terms.append(_contracted(trace, chosen, output if not terms else None, needed))
     result = _summed_away(trace, terms[0], set(output))
     result = _ordered(trace, result, output)
-    return copied(trace, result.array, "array" if output else "scalar")
+    answer = copied(trace, result.array, "array" if output else "scalar")
+    if len(arrays) == 1 and output:  # a view where nothing is summed
+        arrays[0].shared = answer.shared = True
+        answer.fresh = arrays[0].fresh
+    return answer
 
 
 class _Term:

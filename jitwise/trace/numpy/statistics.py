@@ -23,7 +23,7 @@ from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive
 from .reduce import axes_given, folded, summed
-from .views import reshaped
+from .views import copied, reshaped
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -163,7 +163,7 @@ def average(
         trace.refuse("argument", "average(returned=True)")
     if weights is None:
         return mean(trace, operand, axis, None, None, keepdims)
-    weight = trace.lift(weights)
+    weight = copied(trace, trace.lift(weights))
     shape = operand.value.type.shape
     if operand.value.type.dtype.kind in "biu":
         common = np.result_type(operand.dtype, weight.dtype, np.float64)
@@ -173,14 +173,12 @@ def average(
         if axis is None or type(axis) is tuple or weight.ndim != 1:
             trace.refuse("argument", "average with weights of another shape")
         place = axis_of(trace, axis, operand.ndim)
-        sizes = tuple(
-            [weight.value.type.shape[0] if each == place else 1 for each in range(operand.ndim)]
-        )
+        if not trace.same_size(weight.value.type.shape[0], shape[place]):
+            trace.refuse("error", "ValueError: shape of weights must be consistent")
+        sizes = tuple([shape[place] if each == place else 1 for each in range(operand.ndim)])
         weight = Tracer(trace, reshaped(trace, weight, sizes).value, "array")
-    elif trace.broadcast_shapes([shape, weight.value.type.shape]) != shape:
+    elif not all(map(trace.same_size, weight.value.type.shape, shape)):
         trace.refuse("error", "TypeError: shapes of a and weights differ")
-    if weight.ndim == operand.ndim and weight.ndim != 1:
-        weight = trace.broadcast(weight, shape)
     axes = axes_given(trace, axis, operand)
     scale = summed(trace, weight, axes, common, is_kept(keepdims))
     nonzero = apply(trace, np.not_equal, [scale, trace.constant(0, scale.dtype)])
