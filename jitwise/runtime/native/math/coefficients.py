@@ -2,13 +2,12 @@
 
 Each function is reduced to a small interval and written as `leading terms + correction`; the
 correction is fitted by Chebyshev interpolation (within a small factor of the best polynomial of
-that degree) with 60 digits, then rounded to double.  `wide` polynomials serve float64, `narrow`
-ones serve float32, which is computed in double and needs about 32 good bits.  Run
+that degree) with 60 digits, then rounded to double.  `binary64` and `binary32` have the same names
+for the two formats; `narrow_fits` serve float32 computed in double, to about 30 bits.  Run
 
     python coefficients.py
 
-to write the header again.  Constants that must carry more than 53 bits are split into a sum of
-doubles; the `short` splits leave low bits zero, so that products with small integers are exact.
+to write the header again.  Constants that must carry more bits than a number are split into sums; the `short` splits leave low bits zero, so that products with small integers are exact.
 """
 
 from __future__ import annotations
@@ -91,33 +90,35 @@ HALF_LOG2 = mpmath.log(2) / 2 * mpf("1.01")
 S2_LIMIT = ((mpmath.sqrt(2) - 1) / (mpmath.sqrt(2) + 1)) ** 2 * mpf("1.001")
 EIGHTH = mpmath.tan(mp.pi / 8) ** 2 * mpf("1.001")
 
-# name, function, series at 0, interval, terms
+HALF_PI2 = (mp.pi / 2) ** 2 * mpf("1.001")
+QUARTER_PI2 = (mp.pi / 4) ** 2 * mpf("1.001")
+ROOTS = (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2))
+
+# name, function, series at 0, interval, terms for float64 and for float32
 FITS = [
-    ("expm1_wide", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 11),
+    ("expm1", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 11, 5),
+    ("atanh", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8, 4),
+    ("atanh_third_base_two", lambda z: atanh_third(z) / LOG2,
+     [mpq(2, 5) / LOG2, mpq(2, 7) / LOG2], (0, S2_LIMIT), 8, 4),
+    ("sine_rest", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, HALF_PI2), 8, 5),
+    ("sine_quarter", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, QUARTER_PI2), 6, 3),
+    ("cosine_rest", cosine_rest, [mpq(1, 24), mpq(-1, 720)], (0, QUARTER_PI2), 6, 3),
+    ("tanh_rest", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3026")), 11, 5),
+    ("sinh_rest", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("0.251")), 6, 3),
+    ("atan_rest", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 13, 5),
+    ("asin_rest", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 14, 6),
+    ("cbrt_start", mpmath.cbrt, [mpq(0)], ROOTS, 6, 4),
+]
+
+# float32 in double
+NARROW_FITS = [
     ("expm1_narrow", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 5),
-    ("atanh_wide", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8),
     ("atanh_narrow", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 4),
     ("atanh_middle", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 5),
-    ("atanh_third_base_two", lambda z: atanh_third(z) / LOG2,
-     [mpq(2, 5) / LOG2, mpq(2, 7) / LOG2], (0, S2_LIMIT), 8),
-    ("sine_wide", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 8),
-    ("sine_narrow", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 2) ** 2 * mpf("1.001")), 5),
-    ("sine_short", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, (mp.pi / 4) ** 2 * mpf("1.001")), 6),
-    (
-        "cosine_short",
-        cosine_rest,
-        [mpq(1, 24), mpq(-1, 720)],
-        (0, (mp.pi / 4) ** 2 * mpf("1.001")),
-        6,
-    ),
-    ("tan_narrow", tan_rest, [mpq(1, 3), mpq(2, 15)], (0, (mp.pi / 4) ** 2 * mpf("1.001")), 8),
-    ("tanh_wide", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3026")), 11),
-    ("sinh_wide", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("0.251")), 6),
-    ("atan_wide", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 13),
+    ("sine_narrow", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, HALF_PI2), 5),
+    ("tan_narrow", tan_rest, [mpq(1, 3), mpq(2, 15)], (0, QUARTER_PI2), 8),
     ("atan_narrow", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 6),
-    ("asin_wide", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 14),
     ("asin_narrow", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 7),
-    ("cbrt_start", mpmath.cbrt, [mpq(0)], (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2)), 6),
 ]
 
 
@@ -132,24 +133,25 @@ def split(value, bits):
     return parts
 
 
+# name, value, bits of each part for float64 and for float32
 CONSTANTS = [
-    ("pi", split(mp.pi, [53, 53, 53])),
-    ("pi_short", split(mp.pi, [30, 30, 30, 53])),
-    ("half_pi", split(mp.pi / 2, [53, 53, 53])),
-    ("half_pi_short", split(mp.pi / 2, [30, 30, 30, 53])),
-    ("quarter_pi", split(mp.pi / 4, [53, 53])),
-    ("ln2", split(LOG2, [53, 53])),
-    ("ln2_short", split(LOG2, [42, 53, 53])),
-    ("three_quarter_pi", split(3 * mp.pi / 4, [53, 53])),
-    ("cbrt_2", split(mpmath.cbrt(2), [53])),
-    ("cbrt_half", split(mpmath.cbrt(mpq(1, 2)), [53])),
-    ("ln10_inverse", split(1 / mpmath.log(10), [53, 53])),
-    ("log10_2", split(mpmath.log10(2), [42, 53])),
-    ("ln2_inverse", split(1 / LOG2, [53, 53])),
-    ("two_over_ln2", split(2 / LOG2, [53, 53])),
-    ("two_thirds_over_ln2", split(2 / (3 * LOG2), [53, 53])),
-    ("inverse_pi", split(1 / mp.pi, [53])),
-    ("two_over_pi", split(2 / mp.pi, [53])),
+    ("pi", mp.pi, [53, 53, 53], [24, 24, 24]),
+    ("pi_short", mp.pi, [30, 30, 30, 53], [12, 12, 12, 24]),
+    ("half_pi", mp.pi / 2, [53, 53, 53], [24, 24, 24]),
+    ("half_pi_short", mp.pi / 2, [30, 30, 30, 53], [12, 12, 12, 24]),
+    ("quarter_pi", mp.pi / 4, [53, 53], [24, 24]),
+    ("three_quarter_pi", 3 * mp.pi / 4, [53, 53], [24, 24]),
+    ("ln2", LOG2, [53, 53], [24, 24]),
+    ("ln2_short", LOG2, [42, 53, 53], [15, 24, 24]),
+    ("ln2_inverse", 1 / LOG2, [53, 53], [24, 24]),
+    ("ln10_inverse", 1 / mpmath.log(10), [53, 53], [24, 24]),
+    ("log10_2", mpmath.log10(2), [42, 53], [15, 24]),
+    ("two_over_ln2", 2 / LOG2, [53, 53], [24, 24]),
+    ("two_thirds_over_ln2", 2 / (3 * LOG2), [53, 53], [24, 24]),
+    ("inverse_pi", 1 / mp.pi, [53], [24]),
+    ("two_over_pi", 2 / mp.pi, [53], [24]),
+    ("cbrt_2", mpmath.cbrt(2), [53], [24]),
+    ("cbrt_half", mpmath.cbrt(mpq(1, 2)), [53], [24]),
 ]
 
 
@@ -165,17 +167,27 @@ def fit(name, function, series, interval, terms):
     return f"{comment}\nconstexpr double {name}[] = {{\n    {lines}}};\n"
 
 
+def constant(name, value, bits):
+    lines = ",\n    ".join(literal(v) for v in split(value, bits))
+    return f"constexpr double {name}[] = {{\n    {lines}}};\n"
+
+
+def namespace(name, parts):
+    return [f"namespace {name} {{\n", *parts, f"}}  // namespace {name}\n"]
+
+
 def main():
     parts = [
         "// Written by coefficients.py; do not edit.",
         "#pragma once\n",
-        "namespace jitwise {\nnamespace math {\nnamespace coefficients {\n",
+        "namespace jitwise {\nnamespace math {\n",
     ]
-    parts += [fit(*row) for row in FITS]
-    for name, values in CONSTANTS:
-        lines = ",\n    ".join(literal(v) for v in values)
-        parts.append(f"constexpr double {name}[] = {{\n    {lines}}};\n")
-    parts.append("}  // namespace coefficients\n}  // namespace math\n}  // namespace jitwise")
+    for k, name in enumerate(["binary64", "binary32"]):
+        rows = [fit(*row[:4], row[4 + k]) for row in FITS]
+        rows += [constant(*row[:2], row[2 + k]) for row in CONSTANTS]
+        parts += namespace(name, rows)
+    parts += namespace("narrow_fits", [fit(*row) for row in NARROW_FITS])
+    parts.append("}  // namespace math\n}  // namespace jitwise")
     Path(__file__).with_name("coefficients.h").write_text("\n".join(parts) + "\n")
 
 

@@ -1,4 +1,4 @@
-// `Real`: two native vectors of doubles, written like one double.
+// `wide::Real`: two native vectors of doubles, written like one double.
 //
 // Every function of the library is plain arithmetic on Real, Bits and Mask: operators, `select`
 // instead of `?:`, no branches.  Two independent vectors per value let the processor overlap their
@@ -15,6 +15,12 @@
 #include <arm_neon.h>
 #endif
 
+#if defined(__FMA__) || defined(__aarch64__)
+#define JITWISE_HAS_FMA 1
+#else
+#define JITWISE_HAS_FMA 0
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 namespace jitwise {
@@ -22,11 +28,9 @@ namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
 
-#if defined(__FMA__) || defined(__aarch64__)
-constexpr bool has_fma = true;
-#else
-constexpr bool has_fma = false;
-#endif
+constexpr bool has_fma = JITWISE_HAS_FMA;
+
+namespace wide {
 
 #if defined(__AVX512F__)
 constexpr int width = 8;
@@ -38,7 +42,6 @@ constexpr int width = 2;
 constexpr int lanes = 2 * width;
 
 typedef double Vector __attribute__((vector_size(8 * width)));
-typedef float Singles __attribute__((vector_size(4 * width)));
 typedef unsigned long long Words __attribute__((vector_size(8 * width)));
 
 INLINE Vector splat(double c) { return c - Vector{}; }
@@ -80,11 +83,19 @@ INLINE Chosen native_less(Vector a, Vector b) { return a < b; }
 INLINE Chosen native_at_most(Vector a, Vector b) { return a <= b; }
 INLINE Chosen native_equal(Vector a, Vector b) { return a == b; }
 INLINE Vector native_select(Chosen m, Vector a, Vector b) {
+#if defined(__AVX2__)
+    return _mm256_blendv_pd(b, a, (Vector)m);
+#endif
     return (Vector)(((Words)a & (Words)m) | ((Words)b & ~(Words)m));
 }
 // As the x86 instructions: the second operand where either is NaN.
+#if defined(__AVX2__)
+INLINE Vector native_min(Vector a, Vector b) { return _mm256_min_pd(a, b); }
+INLINE Vector native_max(Vector a, Vector b) { return _mm256_max_pd(a, b); }
+#else
 INLINE Vector native_min(Vector a, Vector b) { return native_select(a < b, a, b); }
 INLINE Vector native_max(Vector a, Vector b) { return native_select(b < a, a, b); }
+#endif
 INLINE Chosen native_not(Chosen m) { return ~m; }
 INLINE bool native_any(Chosen m) {
 #if defined(__AVX2__)
@@ -189,6 +200,51 @@ INLINE void store(float *out, Real r) {
     narrow(out + width, r.b);
 }
 
+// What the shared functions know of the format.
+typedef uint64_t Word;
+constexpr int word_bits = 64, mantissa_bits = 52;
+constexpr Word exponent_bias = 1023;
+// Adding it to |x| < 2^51 leaves the nearest integer in the low bits of the sum.
+constexpr double rounder = 0x1.8p52;
+// Bits of 2^52 and of sqrt(1/2).
+constexpr Word integer_bits = 0x4330000000000000u, root_half_bits = 0x3fe6a09e667f3bcdu;
+constexpr double largest_integer = 0x1p52, smallest_normal = 0x1p-1022;
+
+// 1 / x to about 50 bits, for x and 1 / x well inside the range of doubles.
+INLINE Real approximate_inverse(Real x) {
+#if defined(__AVX512F__)
+    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
+    r = fused(r, fused(-x, r, 1), r);
+    return fused(r, fused(-x, r, 1), r);
+#else
+    return 1 / x;
+#endif
+}
+
+// 1 / x to about 28 bits.
+INLINE Real rough_inverse(Real x) {
+#if defined(__AVX512F__)
+    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
+    return fused(r, fused(-x, r, 1), r);
+#else
+    return 1 / x;
+#endif
+}
+
+#if defined(__AVX512F__)
+// x * 2^k, rounded once; the exponent of x, and its mantissa in [1, 2).
+INLINE Real scale_by(Real x, Real k) {
+    return {_mm512_scalef_pd(x.a, k.a), _mm512_scalef_pd(x.b, k.b)};
+}
+INLINE Real exponent_of(Real x) { return {_mm512_getexp_pd(x.a), _mm512_getexp_pd(x.b)}; }
+INLINE Real mantissa_of(Real x) {
+    constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;
+    constexpr _MM_MANTISSA_SIGN_ENUM sign = _MM_MANT_SIGN_src;
+    return {_mm512_getmant_pd(x.a, norm, sign), _mm512_getmant_pd(x.b, norm, sign)};
+}
+#endif
+
+}  // namespace wide
 }  // namespace
 }  // namespace JITWISE_MATH_VARIANT
 }  // namespace math

@@ -5,13 +5,13 @@
 // exponentials of 100 bits, computed aside.
 #pragma once
 
-#include "exponential.h"
-#include "logarithm.h"
+#include "elementary.h"
 
 namespace jitwise {
 namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
+namespace wide {
 
 // log of u.high + u.low in [1, 2] as a double-word number.
 INLINE Pair logarithm_pair_up_to_two(Pair u) {
@@ -20,7 +20,7 @@ INLINE Pair logarithm_pair_up_to_two(Pair u) {
     Real scale_down = select(upper, 0.5, 1), f = u.high * scale_down - 1;
     Real s = f / (2 + f), z = s * s;
     Pair square = two_product(f, f);
-    Real half = 0.5 * square.high, rest = z * polynomial(atanh_wide, z);
+    Real half = 0.5 * square.high, rest = z * polynomial(atanh, z);
     Real correction = u.low * scale_down * (1 - s) * (1 - s);
     Pair near = fast_two_sum(f, -half);
     Pair sum = fast_two_sum(select(upper, ln2_short[0], 0), near.high);
@@ -52,7 +52,7 @@ INLINE Real finish_sum(Real a, Real b, Ordered o, Pair log) {
 INLINE Real log_sum(Real a, Real b) {
     Ordered o = order(a, b);
     Exponent e = reduce_exponent(o.difference.high);
-    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1_wide, e.r), e.low);
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
     // The difference may have a low part well above ulp(r): e^(r + low) = e^r (1 + low).
     Real more = fused(o.difference.low, e.r + rest, o.difference.low);
     Pair p = fast_two_sum(e.r, rest + more), s = fast_two_sum(1, p.high);
@@ -68,7 +68,7 @@ INLINE Real log_sum_base_two(Real a, Real b) {
     Real shifted = o.difference.high + rounder, f = o.difference.high - (shifted - rounder);
     Pair r = two_product(f, ln2[0]);
     Real r_low = fused(f, ln2[1], r.low);
-    Real rest = fused(r.high * r.high, polynomial(expm1_wide, r.high), r_low);
+    Real rest = fused(r.high * r.high, polynomial(expm1, r.high), r_low);
     Real low = o.difference.low * ln2[0];
     rest = rest + fused(low, r.high + rest, low);
     Pair p = fast_two_sum(r.high, rest), s = fast_two_sum(1, p.high);
@@ -132,6 +132,7 @@ __attribute__((noinline, cold)) Real log_sum_base_two_rare(Real a, Real b) {
     return select(a == b, a + 1, select(low < -1000, far, close));
 }
 
+}  // namespace wide
 }  // namespace
 }  // namespace JITWISE_MATH_VARIANT
 }  // namespace math

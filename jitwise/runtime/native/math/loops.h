@@ -5,12 +5,13 @@
 // because the output may overwrite the input.
 #pragma once
 
-#include "arithmetic.h"
+#include "elementary.h"
 
 namespace jitwise {
 namespace math {
 namespace JITWISE_MATH_VARIANT {
 namespace {
+namespace wide {
 
 template <typename T, typename F>
 INLINE void map(const T *x, T *out, int64_t n, F function) {
@@ -88,6 +89,35 @@ INLINE void map_aside(const T *a, const T *b, T *out, int64_t n, F function, Tes
     }
 }
 
+}  // namespace wide
+
+namespace single {
+
+template <typename F>
+INLINE void map(const float *x, float *out, int64_t n, F function) {
+    for (int64_t i = 0; i < n; i += lanes) store(out + i, function(load(x + i)));
+}
+
+// A wide result, rounded.
+INLINE Real rounded(wide::Real x) {
+    float memory[lanes];
+    wide::store(memory, x);
+    return load(memory);
+}
+
+// `aside` computes the rare lanes in double.
+template <typename F, typename Test, typename Aside>
+INLINE void map(const float *x, float *out, int64_t n, F function, Test rare, Aside aside) {
+    for (int64_t i = 0; i < n; i += lanes) {
+        Real v = load(x + i), result = function(v);
+        Mask m = rare(v);
+        if (__builtin_expect(any(m), 0))
+            result = select(m, rounded(aside(wide::load(x + i))), result);
+        store(out + i, result);
+    }
+}
+
+}  // namespace single
 }  // namespace
 }  // namespace JITWISE_MATH_VARIANT
 }  // namespace math

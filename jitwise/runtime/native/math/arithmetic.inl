@@ -1,26 +1,16 @@
 // Bits, rounding and double-word arithmetic that the functions are written in.
 //
-// A double-word number is an unevaluated sum high + low of two doubles with |low| <= ulp(high)/2
-// (about 106 bits).  Sums and products are the classical error-free transformations (Dekker 1971,
+// A double-word number is an unevaluated sum high + low of two numbers with |low| <= ulp(high)/2
+// (106 bits or 48).  Sums and products are the classical error-free transformations (Dekker 1971,
 // Knuth TAOCP 4.2.2).
-#pragma once
-
-#include "lanes.h"
-
-namespace jitwise {
-namespace math {
-namespace JITWISE_MATH_VARIANT {
-namespace {
+//
+// Included once per format: see elementary.h.
 
 constexpr double infinity = __builtin_inf();
 constexpr double not_a_number = __builtin_nan("");
-constexpr uint64_t sign_bit = 0x8000000000000000u;
-
-// Adding it to |x| < 2^51 leaves the nearest integer in the low bits of the sum.
-constexpr double rounder = 0x1.8p52;
+constexpr Word sign_bit = Word(1) << (word_bits - 1);
 
 INLINE Real absolute(Real x) { return from_bits(bits_of(x) & ~sign_bit); }
-INLINE double absolute(double x) { return __builtin_fabs(x); }
 // `magnitude` with its sign changed where the top bit of `sign` is set.
 INLINE Real with_sign(Real magnitude, Bits sign) {
     return from_bits(bits_of(magnitude) ^ (sign & sign_bit));
@@ -41,6 +31,7 @@ INLINE Pair fast_two_sum(Real a, Real b) {
     return {s, b - (s - a)};
 }
 
+// Veltkamp's splitting; for doubles only, since only they are computed without fma.
 INLINE Pair halves(Real a) {
     Real c = a * 0x1.0000002p27, high = c - (c - a);
     return {high, a - high};
@@ -66,27 +57,6 @@ INLINE Pair multiply(Pair a, Pair b) {
 INLINE Pair multiply(Pair a, Real b) {
     Pair p = two_product(a.high, b);
     return fast_two_sum(p.high, fused(a.low, b, p.low));
-}
-
-// 1 / x to about 50 bits, for x and 1 / x well inside the range of doubles.
-INLINE Real approximate_inverse(Real x) {
-#if defined(__AVX512F__)
-    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
-    r = fused(r, fused(-x, r, 1), r);
-    return fused(r, fused(-x, r, 1), r);
-#else
-    return 1 / x;
-#endif
-}
-
-// 1 / x to about 28 bits.
-INLINE Real rough_inverse(Real x) {
-#if defined(__AVX512F__)
-    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
-    return fused(r, fused(-x, r, 1), r);
-#else
-    return 1 / x;
-#endif
 }
 
 INLINE Pair divide(Pair a, Pair b) {
@@ -129,28 +99,24 @@ INLINE Real polynomial(const double (&c)[count], Real x) {
     }
 }
 
-// 2^k for the integer k that `shifted` = rounder + k holds, |k| <= 1022.
-INLINE Real power_of_two(Real shifted) { return from_bits((bits_of(shifted) + 1023) << 52); }
+// 2^k for the integer k that `shifted` = rounder + k holds, |k| < exponent_bias.
+INLINE Real power_of_two(Real shifted) { return from_bits((bits_of(shifted) + exponent_bias) << mantissa_bits); }
 
 // Whether the integer that `shifted` = rounder + k holds is odd.
-INLINE Mask is_odd(Real shifted) { return from_bits((bits_of(shifted) & 1) << 62) > 1; }
+INLINE Mask is_odd(Real shifted) { return from_bits((bits_of(shifted) & 1) << (word_bits - 2)) > 1; }
 
-// x * 2^k for -2100 < k < 2100, rounded once.
+// x * 2^k for |k| < 2 exponent_bias, rounded once.
 INLINE Real scale(Real x, Real shifted) {
 #if defined(__AVX512F__)
-    Real k = shifted - rounder;
-    return {_mm512_scalef_pd(x.a, k.a), _mm512_scalef_pd(x.b, k.b)};
+    return scale_by(x, shifted - rounder);
 #else
     // Two factors, of which only the last can round.
     Bits k = bits_of(shifted), half = k >> 1;
-    return x * from_bits((half + 1023) << 52) * from_bits((k - half + 1023) << 52);
+    Bits rest = k - half;
+    return x * from_bits((half + exponent_bias) << mantissa_bits) *
+           from_bits((rest + exponent_bias) << mantissa_bits);
 #endif
 }
 
 // `x` moved into [low, high]; NaN stays NaN.
 INLINE Real clamp(Real x, double low, double high) { return maximum(low, minimum(high, x)); }
-
-}  // namespace
-}  // namespace JITWISE_MATH_VARIANT
-}  // namespace math
-}  // namespace jitwise

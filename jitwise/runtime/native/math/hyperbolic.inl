@@ -1,35 +1,23 @@
 // Hyperbolic functions and their inverses.
-#pragma once
-
-#include "exponential.h"
-#include "logarithm.h"
-
-namespace jitwise {
-namespace math {
-namespace JITWISE_MATH_VARIANT {
-namespace {
+//
+// Included once per format: see elementary.h.
 
 // 1 - 2 / (e^2x + 1), and x + x^3 P(x^2) near zero, where that cancels.
 INLINE Real tangent_hyperbolic(Real x) {
     Real magnitude = absolute(x), z = x * x;
     Exponent e = reduce_exponent(clamp(magnitude, 0, 22) * 2);
-    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1_wide, e.r), e.low);
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
     Real power = power_of_two(e.shifted);
     Real d = fused(power, e.r + rest, power + 1);
     Real large = fused(-2, approximate_inverse(d), 1);
-    Real small = fused(magnitude * z, polynomial(coefficients::tanh_wide, z), magnitude);
+    Real small = fused(magnitude * z, polynomial(coefficients::tanh_rest, z), magnitude);
     return with_sign(select(magnitude < 0.55, small, large), bits_of(x));
-}
-
-INLINE Real tangent_hyperbolic_narrow(Real x) {
-    Real t = exponential_minus_one_narrow(clamp(absolute(x), 0, 12) * 2);
-    return with_sign(t * rough_inverse(t + 2), bits_of(x));
 }
 
 // With q = e^|x| / 4:  sinh |x| = 2 q - 1 / (8 q),  cosh x = 2 q + 1 / (8 q).
 INLINE Real sine_hyperbolic(Real x) {
     Real magnitude = absolute(x), z = x * x;
-    Pair q = quarter_exponential(clamp(magnitude, 0, 710.5));
+    Pair q = quarter_exponential(clamp(magnitude, 0, quarter_limit));
     // 1 / (16 q) as r + r_low; where q is large it does not matter.
     Real size = minimum(0x1p60, q.high), inverse = approximate_inverse(size);
     Real r = 0.0625 * inverse;
@@ -37,25 +25,15 @@ INLINE Real sine_hyperbolic(Real x) {
     Real r_low = (((0.0625 - back.high) - back.low) - r * q.low) * inverse;
     Pair s = fast_two_sum(q.high, -r);
     Real large = s.high + (s.low + select(q.high < 0x1p60, q.low - r_low, 0));
-    Real small = fused(magnitude * z, polynomial(coefficients::sinh_wide, z), magnitude);
+    Real small = fused(magnitude * z, polynomial(coefficients::sinh_rest, z), magnitude);
     return with_sign(select(magnitude < 0.5, small, large + large), bits_of(x));
 }
 
 INLINE Real cosine_hyperbolic(Real x) {
-    Pair q = quarter_exponential(clamp(absolute(x), 0, 710.5));
+    Pair q = quarter_exponential(clamp(absolute(x), 0, quarter_limit));
     Real r = 0.0625 * approximate_inverse(q.high);
     Real result = q.high + (q.low + r);
     return result + result;
-}
-
-INLINE Real sine_hyperbolic_narrow(Real x) {
-    Real t = exponential_minus_one_narrow(absolute(x));
-    return with_sign(0.5 * fused(t, rough_inverse(t + 1), t), bits_of(x));
-}
-
-INLINE Real cosine_hyperbolic_narrow(Real x) {
-    Real e = exponential_narrow(absolute(x));
-    return 0.5 * (e + rough_inverse(e));
 }
 
 // asinh x = log(|x| + sqrt(x^2 + 1)), the argument as a double-word number.
@@ -69,7 +47,7 @@ INLINE Real inverse_sine_hyperbolic(Real x) {
     u = {select(huge, a, u.high), select(huge, 0, u.low + root.low)};
     Real result = logarithm_of_pair(u, select(huge, 1, 0));
     result = select(a < infinity, result, a);
-    return select(a < 0x1p-28, x, with_sign(result, bits_of(x)));
+    return select(a < cube_negligible, x, with_sign(result, bits_of(x)));
 }
 
 // acosh x = log(x + sqrt(x^2 - 1)).
@@ -93,29 +71,5 @@ INLINE Real inverse_tangent_hyperbolic(Real x) {
     Pair u = divide(fast_two_sum(1, inside), fast_two_sum(1, -inside));
     Real result = 0.5 * logarithm_of_pair(u, 0);
     result = select(a < 1, result, select(a == 1, infinity, not_a_number));
-    return select(a < 0x1p-28, x, with_sign(result, bits_of(x)));
+    return select(a < cube_negligible, x, with_sign(result, bits_of(x)));
 }
-
-INLINE Real inverse_sine_hyperbolic_narrow(Real x) {
-    Real a = absolute(x), z = a * a;
-    Real large = logarithm_narrow(a + sqrt(z + 1));
-    Real small = fused(z * a, -1.0 / 6, a);
-    return with_sign(select(a < 0x1p-12, small, large), bits_of(x));
-}
-
-INLINE Real inverse_cosine_hyperbolic_narrow(Real x) {
-    Real result = logarithm_narrow(x + sqrt(fused(x, x, -1)));
-    return select(x < 1, not_a_number, result);
-}
-
-INLINE Real inverse_tangent_hyperbolic_narrow(Real x) {
-    Real a = absolute(x), z = a * a;
-    Real large = 0.5 * logarithm_narrow((1 + a) / (1 - a));
-    Real small = fused(z * a, 1.0 / 3, a);
-    return with_sign(select(a < 0x1p-12, small, large), bits_of(x));
-}
-
-}  // namespace
-}  // namespace JITWISE_MATH_VARIANT
-}  // namespace math
-}  // namespace jitwise

@@ -1,19 +1,10 @@
 // Sine, cosine and tangent.
 //
 // Sine and cosine are reduced by multiples of pi (Cody and Waite 1980), with pi as a sum of three
-// doubles:  x = k pi + r,  |r| <= pi/2,  sin x = (-1)^k sin r.  For the cosine k is half-odd.  With
+// numbers:  x = k pi + r,  |r| <= pi/2,  sin x = (-1)^k sin r.  For the cosine k is half-odd.  With
 // fma the first product is exact; without it pi is split into shorter parts and the limit is lower.
-#pragma once
-
-#include "arithmetic.h"
-#include "coefficients.h"
-
-namespace jitwise {
-namespace math {
-namespace JITWISE_MATH_VARIANT {
-namespace {
-
-constexpr double reduction_limit = has_fma ? 0x1p28 : 0x1p20;
+//
+// Included once per format: see elementary.h.
 
 // Larger, infinite and NaN arguments go to the scalar functions.
 INLINE Mask beyond_reduction(Real x) { return !(absolute(x) <= reduction_limit); }
@@ -32,11 +23,11 @@ INLINE Pair subtract_multiple(Real x, Real k, const double (&full)[3], const dou
 // r + r z p(z) for |r| <= pi/2.  Near pi/2 the correction is as large as half of the result, so the
 // rounding errors of z and p are carried along; -0.13 is the slope of z p(z) there.
 INLINE Real sine_of_reduced(Pair r) {
-    using coefficients::sine_wide;
+    using coefficients::sine_rest;
     Pair z = two_product(r.high, r.high);
-    Real q = polynomial<1>(sine_wide, z.high);
-    Real p = fused(z.high, q, sine_wide[0]);
-    Real p_low = fused(z.high, q, sine_wide[0] - p);
+    Real q = polynomial<1>(sine_rest, z.high);
+    Real p = fused(z.high, q, sine_rest[0]);
+    Real p_low = fused(z.high, q, sine_rest[0] - p);
     Real low = fused(-0.5 * z.high, r.low, r.low);
     Real w = z.high * p, w_low = fused(z.high, p_low, -0.13 * z.low);
     return r.high + fused(r.high, w, fused(r.high, w_low, low));
@@ -48,7 +39,7 @@ INLINE Real sine(Real x) {
     x = absolute(x);
     Real shifted = fused(x, inverse_pi[0], rounder);
     Pair r = subtract_multiple(x, shifted - rounder, pi, pi_short);
-    return with_sign(sine_of_reduced(r), sign ^ (bits_of(shifted) << 63));
+    return with_sign(sine_of_reduced(r), sign ^ (bits_of(shifted) << (word_bits - 1)));
 }
 
 INLINE Real cosine(Real x) {
@@ -56,34 +47,7 @@ INLINE Real cosine(Real x) {
     x = absolute(x);
     Real shifted = fused(x, inverse_pi[0], 0.5) + rounder;
     Pair r = subtract_multiple(x, shifted - rounder - 0.5, pi, pi_short);
-    return with_sign(sine_of_reduced(r), bits_of(shifted) << 63);
-}
-
-// The same for float32: k stays below 2^30 and the float32 arguments are never closer to a
-// multiple of pi than 2^-40 or so, for which two constants are enough.
-INLINE Real sine_of_reduced_narrow(Real r) {
-    Real z = r * r;
-    return fused(z * r, polynomial(coefficients::sine_narrow, z), r);
-}
-
-INLINE Real reduce_narrow(Real x, Real k) {
-    using namespace coefficients;
-    if constexpr (has_fma) return fused(-k, pi[1], fused(-k, pi[0], x));
-    return ((x - k * pi_short[0]) - k * pi_short[1]) - k * pi_short[2];
-}
-
-INLINE Real sine_narrow_range(Real x) {
-    Real shifted = fused(x, coefficients::inverse_pi[0], rounder);
-    Real r = reduce_narrow(x, shifted - rounder);
-    Real result = with_sign(sine_of_reduced_narrow(r), bits_of(shifted) << 63);
-    return select(x == 0, x, result);
-}
-
-INLINE Real cosine_narrow_range(Real x) {
-    x = absolute(x);
-    Real shifted = fused(x, coefficients::inverse_pi[0], 0.5) + rounder;
-    Real r = reduce_narrow(x, shifted - rounder - 0.5);
-    return with_sign(sine_of_reduced_narrow(r), bits_of(shifted) << 63);
+    return with_sign(sine_of_reduced(r), bits_of(shifted) << (word_bits - 1));
 }
 
 // tan x for x = k pi/2 + r, |r| <= pi/4: sin r / cos r or, for odd k, -cos r / sin r, both as
@@ -94,9 +58,9 @@ INLINE Real tangent(Real x) {
     Pair r = subtract_multiple(x, shifted - rounder, half_pi, half_pi_short);
     Pair z = two_product(r.high, r.high);
     Real half = 0.5 * z.high;
-    Real s_rest = r.high * z.high * polynomial(sine_short, z.high);
+    Real s_rest = r.high * z.high * polynomial(sine_quarter, z.high);
     Pair s = fast_two_sum(r.high, fused(-half, r.low, r.low) + s_rest);
-    Real c_rest = fused(z.high * z.high, polynomial(cosine_short, z.high), -0.5 * z.low);
+    Real c_rest = fused(z.high * z.high, polynomial(cosine_rest, z.high), -0.5 * z.low);
     Pair c = fast_two_sum(1, -half);
     c = fast_two_sum(c.high, c.low + fused(-r.high, r.low, c_rest));
     Mask odd = is_odd(shifted);
@@ -104,20 +68,3 @@ INLINE Real tangent(Real x) {
     Pair bottom{select(odd, s.high, c.high), select(odd, s.low, c.low)};
     return select(absolute(x) < 0x1p-27, x, sum(divide(top, bottom)));
 }
-
-INLINE Real tangent_narrow(Real x) {
-    using namespace coefficients;
-    Real shifted = fused(x, two_over_pi[0], rounder), k = shifted - rounder, r;
-    if constexpr (has_fma) {
-        r = fused(-k, half_pi[1], fused(-k, half_pi[0], x));
-    } else {
-        r = ((x - k * half_pi_short[0]) - k * half_pi_short[1]) - k * half_pi_short[2];
-    }
-    Real z = r * r, t = fused(z * r, polynomial(tan_narrow, z), r);
-    return select(x == 0, x, select(is_odd(shifted), -rough_inverse(t), t));
-}
-
-}  // namespace
-}  // namespace JITWISE_MATH_VARIANT
-}  // namespace math
-}  // namespace jitwise

@@ -2,15 +2,8 @@
 //
 //     x = 2^k m,   sqrt(1/2) <= m < sqrt(2),   f = m - 1,   s = f / (2 + f)
 //     log m = 2 atanh s = f - s (f - z R(z)),   z = s^2
-#pragma once
-
-#include "arithmetic.h"
-#include "coefficients.h"
-
-namespace jitwise {
-namespace math {
-namespace JITWISE_MATH_VARIANT {
-namespace {
+//
+// Included once per format: see elementary.h.
 
 struct Scaled {
     Real k, m;
@@ -19,18 +12,14 @@ struct Scaled {
 // k and m of a positive, finite, normal x; garbage (but no trap) for others.
 INLINE Scaled split_exponent(Real x) {
 #if defined(__AVX512F__)
-    constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;
-    constexpr _MM_MANTISSA_SIGN_ENUM sign = _MM_MANT_SIGN_src;
-    Real m{_mm512_getmant_pd(x.a, norm, sign), _mm512_getmant_pd(x.b, norm, sign)};
-    Real k{_mm512_getexp_pd(x.a), _mm512_getexp_pd(x.b)};
+    Real m = mantissa_of(x), k = exponent_of(x);
     Mask large = m > 0x1.6a09e667f3bcdp0;
     return {select(large, k + 1, k), select(large, m * 0.5, m)};
 #else
-    constexpr uint64_t root_half = 0x3fe6a09e667f3bcdu;
-    constexpr uint64_t bias = uint64_t(1024) << 52;
-    Bits b = bits_of(x), k = (b - root_half + bias) >> 52;
-    Real exponent = from_bits(k | 0x4330000000000000u) - (0x1p52 + 1024);
-    return {exponent, from_bits(b - ((k - 1024) << 52))};
+    constexpr Word bias = exponent_bias + 1;
+    Bits b = bits_of(x), k = (b - root_half_bits + (bias << mantissa_bits)) >> mantissa_bits;
+    Real exponent = from_bits(k | integer_bits) - (largest_integer + bias);
+    return {exponent, from_bits(b - ((k - bias) << mantissa_bits))};
 #endif
 }
 
@@ -38,9 +27,10 @@ INLINE Scaled split_exponent_subnormal(Real x) {
 #if defined(__AVX512F__)
     return split_exponent(x);
 #else
-    Mask tiny = x < 0x1p-1022;
-    Scaled s = split_exponent(select(tiny, x * 0x1p54, x));
-    return {select(tiny, s.k - 54, s.k), s.m};
+    constexpr double up = 4 * largest_integer;
+    Mask tiny = x < smallest_normal;
+    Scaled s = split_exponent(select(tiny, x * up, x));
+    return {select(tiny, s.k - (mantissa_bits + 2), s.k), s.m};
 #endif
 }
 
@@ -55,7 +45,7 @@ INLINE Real logarithm(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent_subnormal(x);
     Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    Real rest = z * polynomial(atanh_wide, z);
+    Real rest = z * polynomial(atanh, z);
     Real low = fused(s, half + rest, n.k * ln2_short[1]);
     Real result = fused(n.k, ln2_short[0], -((half - low) - f));
     return logarithm_edges(x, result);
@@ -67,9 +57,9 @@ INLINE Real logarithm_of_pair(Pair u, Real extra) {
     using namespace coefficients;
     Scaled n = split_exponent(u.high);
     Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    Real rest = z * polynomial(atanh_wide, z);
+    Real rest = z * polynomial(atanh, z);
     // u.low / u.high to a few per cent; where u is large it does not matter.
-    Real down = power_of_two(rounder - minimum(n.k, 200));
+    Real down = power_of_two(rounder - minimum(n.k, 100));
     Real correction = u.low * down * (1 - s) * (1 - s);
     Real k = n.k + extra;
     Real low = fused(s, half + rest, fused(k, ln2_short[1], correction));
@@ -90,7 +80,7 @@ INLINE Real scaled_logarithm(Real x, const double (&c)[2], double step, double s
     using namespace coefficients;
     Scaled n = split_exponent_subnormal(x);
     Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    Real rest = z * polynomial(atanh_wide, z);
+    Real rest = z * polynomial(atanh, z);
     Pair log = fast_two_sum(f, -half);
     log = {log.high, fused(s, half + rest, log.low)};
     Pair p = two_product(log.high, c[0]);
@@ -106,14 +96,6 @@ INLINE Real logarithm_base_two(Real x) {
 INLINE Real logarithm_base_ten(Real x) {
     using namespace coefficients;
     return scaled_logarithm(x, ln10_inverse, log10_2[0], log10_2[1]);
-}
-
-INLINE Real logarithm_narrow(Real x) {
-    using namespace coefficients;
-    Scaled n = split_exponent(x);  // a float32 subnormal is a normal double
-    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
-    Real result = fused(s * z, polynomial(atanh_narrow, z), fused(n.k, ln2[0], 2 * s));
-    return logarithm_edges(x, result);
 }
 
 // log2 of a positive finite normal x as a double-word number, to about 2^-66.  With z = s^2,
@@ -141,33 +123,3 @@ INLINE Pair logarithm_base_two_pair(Real x) {
     Pair r = fast_two_sum(n.k, log.high);
     return {r.high, r.low + log_low};
 }
-
-// log2 for float32 powers: about 45 bits.
-INLINE Real logarithm_base_two_finite(Real x) {
-    using namespace coefficients;
-    Scaled n = split_exponent(x);
-    Real f = n.m - 1, s = f * approximate_inverse(2 + f), z = s * s;
-    Real log = fused(s * z, polynomial(atanh_middle, z), 2 * s);
-    return fused(log, ln2_inverse[0], n.k);
-}
-
-INLINE Real logarithm_base_two_narrow(Real x) {
-    using namespace coefficients;
-    Scaled n = split_exponent(x);
-    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
-    Real log = fused(s * z, polynomial(atanh_narrow, z), 2 * s);
-    return logarithm_edges(x, fused(log, ln2_inverse[0], n.k));
-}
-
-INLINE Real logarithm_base_ten_narrow(Real x) {
-    return logarithm_narrow(x) * coefficients::ln10_inverse[0];
-}
-
-INLINE Real logarithm_plus_one_narrow(Real x) {
-    return select(absolute(x) < 0x1p-26, x, logarithm_narrow(1 + x));
-}
-
-}  // namespace
-}  // namespace JITWISE_MATH_VARIANT
-}  // namespace math
-}  // namespace jitwise

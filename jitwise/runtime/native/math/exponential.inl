@@ -1,0 +1,67 @@
+// The exponential family: exp, exp2, expm1.
+//
+//     e^x = 2^k e^r,   k = round(x / ln 2),   |r| <= ln(2) / 2,   e^r = 1 + r + r^2 Q(r)
+//
+// Included once per format: see elementary.h.
+
+struct Exponent {
+    Real shifted;  // rounder + k
+    Real r, low;   // reduced argument, double-word
+};
+
+// x = k ln 2 + r, for |x| < 2^10 ln 2 or so.
+INLINE Exponent reduce_exponent(Real x) {
+    using namespace coefficients;
+    Real shifted = fused(x, ln2_inverse[0], rounder), k = shifted - rounder;
+    Real near = fused(-k, ln2_short[0], x);  // exact: the constant is short
+    Pair r = fast_two_sum(near, -k * ln2_short[1]);
+    return {shifted, r.high, r.low};
+}
+
+// e^x.
+INLINE Real exponential(Real x) {
+    x = clamp(x, exponential_low, exponential_high);
+    Exponent e = reduce_exponent(x);
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
+    return scale(1 + (e.r + rest), e.shifted);
+}
+
+// 2^x.
+INLINE Real exponential_base_two(Real x) {
+    using namespace coefficients;
+    x = clamp(x, -base_two_limit, base_two_limit);
+    Real shifted = x + rounder, f = x - (shifted - rounder);
+    Pair r = two_product(f, ln2[0]);
+    Real rest = fused(r.high * r.high, polynomial(expm1, r.high), fused(f, ln2[1], r.low));
+    return scale(1 + (r.high + rest), shifted);
+}
+
+// 2^(high + low) for a double-word exponent.
+INLINE Real exponential_base_two(Pair p) {
+    using namespace coefficients;
+    Real x = clamp(p.high, -base_two_limit, base_two_limit);
+    Real low = select(x == p.high, p.low, 0);
+    Real shifted = x + rounder, f = (x - (shifted - rounder)) + low;
+    Real r = f * ln2[0];
+    Real rest = (r * r) * polynomial(expm1, r);
+    return scale(1 + (r + rest), shifted);
+}
+
+// e^x / 4 as a double-word number, for 0 <= x <= quarter_limit.
+INLINE Pair quarter_exponential(Real x) {
+    Exponent e = reduce_exponent(x);
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
+    Pair p = fast_two_sum(e.r, rest), s = fast_two_sum(1, p.high);
+    Real power = power_of_two(e.shifted - 2);
+    return {power * s.high, power * (s.low + p.low)};
+}
+
+// 2^k (1 + p) - 1, computed at half size so that the largest numbers does not overflow too early.
+INLINE Real exponential_minus_one(Real x) {
+    Exponent e = reduce_exponent(clamp(x, -60.0, exponential_high));
+    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
+    Pair p = fast_two_sum(e.r, rest);
+    Real power = power_of_two(e.shifted - 1);
+    Real half = fused(power, p.low, fused(power, p.high, power - 0.5));
+    return select(absolute(x) < 0x1p-54, x, half + half);
+}

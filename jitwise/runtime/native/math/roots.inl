@@ -1,0 +1,23 @@
+// The cube root.
+//
+// Included once per format: see elementary.h.
+
+// cbrt(2^(3q + r) m) = 2^q cbrt(2^r m), r in {-1, 0, 1}: a polynomial gives y to 16 bits, and from
+// e = y^3 / (2^r m) - 1 follows the root y (1 + e)^(-1/3).
+INLINE Real cube_root(Real x) {
+    using namespace coefficients;
+    Scaled n = split_exponent_subnormal(absolute(x));
+    Real shifted = fused(n.k, 1.0 / 3, rounder);
+    Real r = fused(rounder - shifted, 3, n.k);
+    Real m = n.m * select(r > 0, 2, select(r < 0, 0.5, 1));
+    Real y = polynomial(cbrt_start, n.m);
+    y = y * select(r > 0, cbrt_2[0], select(r < 0, cbrt_half[0], 1));
+    Pair square = two_product(y, y), cube = two_product(square.high, y);
+    Real e = ((cube.high - m) + fused(square.low, y, cube.low)) * approximate_inverse(m);
+    Real step = e * fused(e, fused(e, 14.0 / 81, -2.0 / 9), 1.0 / 3);
+    Real root = fused(-y, step, y) * power_of_two(shifted);
+    Real magnitude = absolute(x);
+    Mask ordinary = (magnitude > 0) & (magnitude < infinity);
+    return select(ordinary, with_sign(root, bits_of(x)), x);
+}
+
