@@ -29,9 +29,12 @@ def _settings(options: argparse.Namespace) -> int:
 
 def _version(options: argparse.Namespace) -> int:
     import platform
-    from importlib import metadata
 
-    print(f"jitwise {metadata.version('jitwise')}, Python {platform.python_version()}")
+    import numpy
+
+    from .. import __version__
+
+    print(f"jitwise {__version__}, NumPy {numpy.__version__}, Python {platform.python_version()}")
     return 0
 
 

@@ -89,6 +89,7 @@ def difference(found: Any, wanted: Any) -> float:
             assert np.array_equal(ours, theirs), "an answer that is not of floats differs"
             continue
         real = np.isfinite(theirs)
+        assert np.array_equal(real, np.isfinite(ours)), "inf or nan differ"
         assert np.array_equal(ours[~real], theirs[~real], equal_nan=True), "inf or nan differ"
         scale = np.abs(theirs[real]).max(initial=0.0) or 1.0
         largest = max(largest, float(np.abs(ours[real] - theirs[real]).max(initial=0.0) / scale))

@@ -7,6 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import jitwise
 from jitwise import config
 from jitwise.ir.parser import parse
 
@@ -60,5 +61,6 @@ def test_extras_in_the_readme_exist():
 
 
 def test_versions_agree():
+    assert jitwise.__version__ == PROJECT["project"]["version"]
     changes = (ROOT / "CHANGELOG.md").read_text()
     assert re.search(r"^## (\S+)", changes, re.MULTILINE)[1] == PROJECT["project"]["version"]
