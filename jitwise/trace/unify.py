@@ -48,12 +48,17 @@ def resolve(size: Size, known: Mapping[str, Size]) -> Size:
     return size
 
 
-def resolve_attribute(attribute: Any, known: Mapping[str, Size]) -> Any:
-    """Replace symbols in an attribute: a size, or a tuple that holds sizes."""
+def resolve_attribute(attribute: Any, known: Mapping[str, Size], found: dict[Dim, Size]) -> Any:
+    """Replace symbols in an attribute: a size, or a tuple that holds sizes.
+
+    `found` keeps what has been resolved: a long program has few distinct sizes.
+    """
     if isinstance(attribute, Dim):
-        return resolve(attribute, known)
+        if attribute not in found:
+            found[attribute] = resolve(attribute, known)
+        return found[attribute]
     if isinstance(attribute, tuple) and not isinstance(attribute, ArrayType):
-        return tuple([resolve_attribute(item, known) for item in attribute])
+        return tuple([resolve_attribute(item, known, found) for item in attribute])
     return attribute
 
 
@@ -67,13 +72,14 @@ def substitute_graph(graph: Graph, known: Mapping[str, Size], fastmath: bool) ->
     for guard in graph.guards:
         builder.guard(guard.relation, guard.dim, guard.source)
     mapping: dict[Value, Value] = {}
+    found: dict[Dim, Size] = {}
     for value in graph.inputs:
         shape = tuple([resolve(size, known) for size in value.type.shape])
         mapping[value] = builder.input(ArrayType(value.type.dtype, shape))
 
     def visit(target: Builder, op: Any, operands: tuple[Value, ...]) -> Any:
         attrs = (
-            {key: resolve_attribute(value, known) for key, value in op.attrs.items()}
+            {key: resolve_attribute(value, known, found) for key, value in op.attrs.items()}
             if op.attrs
             else op.attrs
         )
