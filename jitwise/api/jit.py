@@ -23,17 +23,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from .. import config
 from ..errors import CannotTrace, JitwiseWarning
 from ..record import recorder
-from ..runtime._native import Function
+from ..runtime._native import Function, call_leaves
 from ..runtime.executable import Executable, compile_graph
-from ..trace.function import Traced, children, is_namedtuple, trace_call
+from ..trace.function import Traced, leaves_of, trace_call
 from ..trace.scope import INNER
+from .call import Call, Numbered, numbered_leaves, structure, unnumber
 
-MOST_TRACES = 8
+MOST_TRACES = 8  # of one signature
+MOST_SIGNATURES = 64  # of one function
 STRATEGIES = ("auto", "whole", "parts", "off")
 _functions: weakref.WeakSet = weakref.WeakSet()
 
@@ -94,12 +94,25 @@ class State:
             return self.function(*args, **kwargs)
         with self.lock:
             call = self._canonical(args, kwargs)
-            installed = call is not None and self._prepare(call)
+            installed = call is not None and self._is_bounded(call) and self._prepare(call)
         return self.native(*args, **kwargs) if installed else self.function(*args, **kwargs)
+
+    def _is_bounded(self, call: Call) -> bool:
+        """Whether the call may have a signature of its own: static objects made anew for each call
+        would have no end.
+        """
+        if call.key in self.known or len(self.known) < MOST_SIGNATURES:
+            return True
+        self._say(CannotTrace("retraces", f"{MOST_SIGNATURES} or more"))
+        return False
 
     def _prepare(self, call: Call) -> bool:
         """Whether the dispatcher now has an entry for the call."""
         known = self.known.setdefault(call.key, Signature())
+        if not self._flattened_alike(call):
+            failure = CannotTrace("type", "a dataclass with attributes of its own making")
+            self._run_as_python(call, known, failure)
+            return True
         if call.style not in known.styles:
             known.styles.add(call.style)
             for version in known.versions:
@@ -123,6 +136,11 @@ class State:
         known.versions.append(version)
         self._install(call, version)
         return True
+
+    def _flattened_alike(self, call: Call) -> bool:
+        """Whether the dispatcher counts the leaves of this call as the tracer does."""
+        ours, theirs = leaves_of(call.args, call.kwargs), call_leaves(call.args, call.kwargs)
+        return [id(leaf) for leaf in ours] == [id(leaf) for leaf in theirs]
 
     def _matches(self, call: Call, known: Signature) -> bool:
         """Whether an installed version accepts this very call (else the dispatcher would ask again
@@ -157,6 +175,10 @@ class State:
     def _run_as_python(self, call: Call, known: Signature, failure: CannotTrace) -> None:
         known.python = True
         self._install_python(call)
+        self._say(failure)
+
+    def _say(self, failure: CannotTrace) -> None:
+        """Record that the function runs as Python, and warn of each reason once."""
         recorder.event(
             "fallback", self.name, {"reason": failure.reason, "text": str(failure)}, failure.source
         )
@@ -186,7 +208,7 @@ class State:
 
     def _canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
         """The call with arguments bound to parameters; None when Python would refuse it."""
-        numbered = _Numbered()
+        numbered = Numbered()
         call_args = tuple([numbered.number(item) for item in args])
         call_kwargs = {name: numbered.number(item) for name, item in kwargs.items()}
         style = (len(args), tuple(kwargs))
@@ -198,11 +220,11 @@ class State:
             except TypeError:
                 return None
             bound_args, bound_kwargs = bound.args, dict(sorted(bound.kwargs.items()))
-        order = [leaf.index for leaf in _numbered_leaves((*bound_args, *bound_kwargs.values()))]
-        real_args = tuple([_unnumber(item) for item in bound_args])
-        real_kwargs = {name: _unnumber(item) for name, item in bound_kwargs.items()}
+        order = [leaf.index for leaf in numbered_leaves((*bound_args, *bound_kwargs.values()))]
+        real_args = tuple([unnumber(item) for item in bound_args])
+        real_kwargs = {name: unnumber(item) for name, item in bound_kwargs.items()}
         static = self._static_leaves(bound_args, bound_kwargs)
-        key = (_structure(real_args), _structure(real_kwargs), static)
+        key = (structure(real_args), structure(real_kwargs), static)
         return Call(args, kwargs, real_args, real_kwargs, order, frozenset(static), key, style)
 
     def _static_leaves(self, args: tuple, kwargs: dict[str, Any]) -> tuple[int, ...]:
@@ -217,128 +239,10 @@ class State:
         items = [(position in wanted, item) for position, item in enumerate(args)]
         items += [(name in names, item) for name, item in kwargs.items()]
         for is_static, item in items:
-            count = len(_numbered_leaves((item,)))
+            count = len(numbered_leaves((item,)))
             found += range(index, index + count) if is_static else ()
             index += count
         return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call: as given, as bound to parameters, and how the leaves of the two correspond."""
-
-    args: tuple
-    kwargs: dict[str, Any]
-    bound_args: tuple
-    bound_kwargs: dict[str, Any]
-    order: list[int]
-    static: frozenset[int]
-    key: Any
-    style: Any
-
-    def leaves(self, traced: Traced) -> list[tuple[str, int]]:
-        """Where each program input comes from, leaves counted as the call is given."""
-        return [("leaf", self.order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
-
-
-class _Leaf:
-    """A leaf of the call as given, with its number."""
-
-    __slots__ = ("index", "value")
-
-    def __init__(self, index: int, value: Any) -> None:
-        self.index = index
-        self.value = value
-
-
-class _Numbered:
-    """Replaces leaves by numbered ones."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def number(self, item: Any) -> Any:
-        inner = children(item)
-        if inner is None:
-            self.count += 1
-            return _Leaf(self.count - 1, item)
-        return _rebuilt(item, [self.number(each) for each in inner])
-
-
-class _Node:
-    """A dataclass instance with numbered fields."""
-
-    __slots__ = ("items", "original")
-
-    def __init__(self, original: Any, items: list[Any]) -> None:
-        self.original = original
-        self.items = items
-
-
-def _rebuilt(item: Any, items: list[Any]) -> Any:
-    kind = type(item)
-    if kind is dict:
-        return dict(zip(item, items, strict=True))
-    if kind is tuple or kind is list:
-        return kind(items)
-    return kind(*items) if is_namedtuple(item) else _Node(item, items)
-
-
-def _numbered_leaves(items: tuple[Any, ...]) -> list[_Leaf]:
-    """The numbered leaves in `items`, in order."""
-    leaves: list[_Leaf] = []
-    pending = list(items[::-1])
-    while pending:
-        item = pending.pop()
-        if type(item) is _Leaf:
-            leaves.append(item)
-        else:
-            inner = item.items if type(item) is _Node else children(item)
-            pending.extend((inner or [])[::-1])
-    return leaves
-
-
-def _unnumber(item: Any) -> Any:
-    kind = type(item)
-    if kind is _Leaf:
-        return item.value
-    if kind is _Node:
-        return item.original
-    inner = children(item)
-    return item if inner is None else _rebuilt(item, [_unnumber(each) for each in inner])
-
-
-def _structure(item: Any) -> Any:
-    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1,
-    identities of statics.
-    """
-    kind = type(item)
-    if kind is np.ndarray:
-        return (kind, item.dtype.str, item.ndim, tuple([size == 1 for size in item.shape]))
-    if isinstance(item, np.generic):
-        return (kind, item.dtype.str)
-    if kind in (int, float, bool, complex):
-        return kind
-    inner = children(item)
-    if inner is not None:
-        keys = tuple(item) if kind is dict else None
-        return (kind, keys, tuple([_structure(each) for each in inner]))
-    return (kind, item) if kind in (str, bytes, type(None)) else _Identity(item)
-
-
-class _Identity:
-    """A static object in a signature: kept alive, compared by identity."""
-
-    __slots__ = ("item",)
-
-    def __init__(self, item: Any) -> None:
-        self.item = item
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.item is self.item
-
-    def __hash__(self) -> int:
-        return id(self.item)
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:

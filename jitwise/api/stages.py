@@ -145,8 +145,8 @@ class Lowered:
     executable: Executable
 
     def as_text(self, dialect: str | None = None) -> str:
-        """Text of a stage: "graph", "fused" (default), "kernel", "program", "llvm" or "asm"."""
-        return self.executable.as_text(dialect or "fused")
+        """Text of a stage: "trace", "fuse" (default), "kernel", "program", "llvm" or "asm"."""
+        return self.executable.as_text(dialect or "fuse")
 
     __str__ = as_text
 

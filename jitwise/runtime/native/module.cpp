@@ -1,5 +1,6 @@
 // The extension module `jitwise.runtime._native`.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <cstring>
 

@@ -1,0 +1,135 @@
+"""A call in canonical form: arguments bound to parameters, leaves numbered, and the signature they
+make.
+
+    f(1.0, b=2.0)  and  f(b=2.0, a=1.0)    ->  bound_args (1.0, 2.0), one signature
+
+`order` says which leaf of the call as it was given each canonical leaf is, so that one trace
+serves every style of call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..trace.function import Traced, children, is_namedtuple
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: as given, as bound to parameters, and how the leaves of the two correspond."""
+
+    args: tuple
+    kwargs: dict[str, Any]
+    bound_args: tuple
+    bound_kwargs: dict[str, Any]
+    order: list[int]
+    static: frozenset[int]
+    key: Any
+    style: Any
+
+    def leaves(self, traced: Traced) -> list[tuple[str, int]]:
+        """Where each program input comes from, leaves counted as the call is given."""
+        return [("leaf", self.order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
+
+
+class _Leaf:
+    """A leaf of the call as given, with its number."""
+
+    __slots__ = ("index", "value")
+
+    def __init__(self, index: int, value: Any) -> None:
+        self.index = index
+        self.value = value
+
+
+class Numbered:
+    """Replaces leaves by numbered ones."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def number(self, item: Any) -> Any:
+        inner = children(item)
+        if inner is None:
+            self.count += 1
+            return _Leaf(self.count - 1, item)
+        return _rebuilt(item, [self.number(each) for each in inner])
+
+
+class _Node:
+    """A dataclass instance with numbered fields."""
+
+    __slots__ = ("items", "original")
+
+    def __init__(self, original: Any, items: list[Any]) -> None:
+        self.original = original
+        self.items = items
+
+
+def _rebuilt(item: Any, items: list[Any]) -> Any:
+    kind = type(item)
+    if kind is dict:
+        return dict(zip(item, items, strict=True))
+    if kind is tuple or kind is list:
+        return kind(items)
+    return kind(*items) if is_namedtuple(item) else _Node(item, items)
+
+
+def numbered_leaves(items: tuple[Any, ...]) -> list[_Leaf]:
+    """The numbered leaves in `items`, in order."""
+    leaves: list[_Leaf] = []
+    pending = list(items[::-1])
+    while pending:
+        item = pending.pop()
+        if type(item) is _Leaf:
+            leaves.append(item)
+        else:
+            inner = item.items if type(item) is _Node else children(item)
+            pending.extend((inner or [])[::-1])
+    return leaves
+
+
+def unnumber(item: Any) -> Any:
+    kind = type(item)
+    if kind is _Leaf:
+        return item.value
+    if kind is _Node:
+        return item.original
+    inner = children(item)
+    return item if inner is None else _rebuilt(item, [unnumber(each) for each in inner])
+
+
+def structure(item: Any) -> Any:
+    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1,
+    identities of statics.
+    """
+    kind = type(item)
+    if kind is np.ndarray:
+        return (kind, item.dtype.str, item.ndim, tuple([size == 1 for size in item.shape]))
+    if isinstance(item, np.generic):
+        return (kind, item.dtype.str)
+    if kind in (int, float, bool, complex):
+        return kind
+    inner = children(item)
+    if inner is not None:
+        keys = tuple(item) if kind is dict else None
+        return (kind, keys, tuple([structure(each) for each in inner]))
+    return (kind, item) if kind in (str, bytes, type(None)) else _Identity(item)
+
+
+class _Identity:
+    """A static object in a signature: kept alive, compared by identity."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.item is self.item
+
+    def __hash__(self) -> int:
+        return id(self.item)
