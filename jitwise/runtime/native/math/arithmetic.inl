@@ -60,7 +60,7 @@ INLINE Pair multiply(Pair a, Real b) {
 }
 
 INLINE Pair divide(Pair a, Pair b) {
-    Real inverse = approximate_inverse(b.high), q = a.high * inverse;
+    Real inverse = Real(1) / b.high, q = a.high * inverse;
     Pair p = two_product(q, b.high);
     Real rest = ((a.high - p.high) - p.low) + (a.low - q * b.low);
     return fast_two_sum(q, rest * inverse);
@@ -71,7 +71,7 @@ INLINE Pair square_root(Pair a) {
     Real s = sqrt(a.high);
     Pair p = two_product(s, s);
     Real rest = ((a.high - p.high) - p.low) + a.low;
-    Real low = rest * (0.5 * approximate_inverse(s));
+    Real low = rest * (0.5 / s);
     return {s, select(s == 0, 0, low)};
 }
 

@@ -9,29 +9,26 @@ INLINE Real tangent_hyperbolic(Real x) {
     Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
     Real power = power_of_two(e.shifted);
     Real d = fused(power, e.r + rest, power + 1);
-    Real large = fused(-2, approximate_inverse(d), 1);
+    Real large = fused(-2, Real(1) / d, 1);
     Real small = fused(magnitude * z, polynomial(coefficients::tanh_rest, z), magnitude);
     return with_sign(select(magnitude < 0.55, small, large), bits_of(x));
 }
 
-// With q = e^|x| / 4:  sinh |x| = 2 q - 1 / (8 q),  cosh x = 2 q + 1 / (8 q).
+// With q = e^|x| / 4:  sinh |x| = 2 q - 1 / (8 q),  cosh x = 2 q + 1 / (8 q).  Below 1 the sinh is
+// x + x^3 P(x^2).
 INLINE Real sine_hyperbolic(Real x) {
     Real magnitude = absolute(x), z = x * x;
     Pair q = quarter_exponential(clamp(magnitude, 0, quarter_limit));
-    // 1 / (16 q) as r + r_low; where q is large it does not matter.
-    Real size = minimum(0x1p60, q.high), inverse = approximate_inverse(size);
-    Real r = 0.0625 * inverse;
-    Pair back = two_product(r, size);
-    Real r_low = (((0.0625 - back.high) - back.low) - r * q.low) * inverse;
+    Real r = 0.0625 / q.high;
     Pair s = fast_two_sum(q.high, -r);
-    Real large = s.high + (s.low + select(q.high < 0x1p60, q.low - r_low, 0));
+    Real large = s.high + (s.low + q.low);
     Real small = fused(magnitude * z, polynomial(coefficients::sinh_rest, z), magnitude);
-    return with_sign(select(magnitude < 0.5, small, large + large), bits_of(x));
+    return with_sign(select(magnitude < 1, small, large + large), bits_of(x));
 }
 
 INLINE Real cosine_hyperbolic(Real x) {
     Pair q = quarter_exponential(clamp(absolute(x), 0, quarter_limit));
-    Real r = 0.0625 * approximate_inverse(q.high);
+    Real r = 0.0625 / q.high;
     Real result = q.high + (q.low + r);
     return result + result;
 }

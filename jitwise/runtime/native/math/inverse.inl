@@ -18,18 +18,16 @@ INLINE Real finish_turn(Pair t, Pair offset) {
     return s.high + (s.low + (rest + offset.low));
 }
 
-// As above for a = 1, where more is known: b + 1 and b - 1 are close to exact where it matters.
+// For b - 1 and b + 1 rounding is harmless: t is small beside pi/4 or they are nearly exact.
 INLINE Real arc_tangent(Real x) {
     using namespace coefficients;
     Real b = minimum(0x1p60, absolute(x)), zero = 0;
     Mask middle = b > tan_eighth, large = b > tan_three_eighths;
     Real top = select(large, -1, select(middle, b - 1, b));
-    Pair total = fast_two_sum(1, b);  // exact enough: its low part is used for b < 2.5 only
-    Real bottom = select(large, b, select(middle, total.high, 1));
-    Real bottom_low = select(large, zero, select(middle, total.low, zero));
-    Real inverse = approximate_inverse(bottom), t = top * inverse;
+    Real bottom = select(large, b, select(middle, b + 1, 1));
+    Real inverse = Real(1) / bottom, t = top * inverse;
     Pair back = two_product(t, bottom);
-    Real t_low = (((top - back.high) - back.low) - t * bottom_low) * inverse;
+    Real t_low = ((top - back.high) - back.low) * inverse;
     Pair offset{select(large, half_pi[0], select(middle, quarter_pi[0], zero)),
                 select(large, half_pi[1], select(middle, quarter_pi[1], zero))};
     Real result = finish_turn({t, t_low}, offset);

@@ -210,27 +210,6 @@ constexpr double rounder = 0x1.8p52;
 constexpr Word integer_bits = 0x4330000000000000u, root_half_bits = 0x3fe6a09e667f3bcdu;
 constexpr double largest_integer = 0x1p52, smallest_normal = 0x1p-1022;
 
-// 1 / x to about 50 bits, for x and 1 / x well inside the range of doubles.
-INLINE Real approximate_inverse(Real x) {
-#if defined(__AVX512F__)
-    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
-    r = fused(r, fused(-x, r, 1), r);
-    return fused(r, fused(-x, r, 1), r);
-#else
-    return 1 / x;
-#endif
-}
-
-// 1 / x to about 28 bits.
-INLINE Real rough_inverse(Real x) {
-#if defined(__AVX512F__)
-    Real r{_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)};
-    return fused(r, fused(-x, r, 1), r);
-#else
-    return 1 / x;
-#endif
-}
-
 #if defined(__AVX512F__)
 // x * 2^k, rounded once; the exponent of x, and its mantissa in [1, 2).
 INLINE Real scale_by(Real x, Real k) {

@@ -149,16 +149,6 @@ constexpr double rounder = 0x1.8p23;
 constexpr Word integer_bits = 0x4b000000u, root_half_bits = 0x3f3504f3u;
 constexpr double largest_integer = 0x1p23, smallest_normal = 0x1p-126;
 
-// 1 / x to about 24 bits, for x and 1 / x well inside the range of floats.
-INLINE Real approximate_inverse(Real x) {
-#if defined(__AVX512F__)
-    Real r{Vector(_mm512_rcp14_ps(x.v))};
-    return fused(r, fused(-x, r, 1), r);
-#else
-    return Real(1) / x;
-#endif
-}
-
 #if defined(__AVX512F__)
 INLINE Real scale_by(Real x, Real k) { return {Vector(_mm512_scalef_ps(x.v, k.v))}; }
 INLINE Real exponent_of(Real x) { return {Vector(_mm512_getexp_ps(x.v))}; }

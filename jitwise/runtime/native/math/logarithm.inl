@@ -106,7 +106,7 @@ INLINE Pair logarithm_base_two_pair(Real x) {
     Scaled n = split_exponent(x);
     Real f = n.m - 1;
     Pair d = fast_two_sum(2, f);
-    Real inverse = approximate_inverse(d.high), s = f * inverse;
+    Real inverse = Real(1) / d.high, s = f * inverse;
     Pair back = two_product(s, d.high);
     Real s_low = (((f - back.high) - back.low) - s * d.low) * inverse;
     Pair z = two_product(s, s);

@@ -115,7 +115,7 @@ INLINE Real log_sum_aside(Pair high, Pair low) {
     Pair small = exponential_precise({select(usual, low.high, -700), select(usual, low.low, 0)});
     Pair sum = add(exponential_minus_one_precise(high), small);
     Real close = logarithm_plus_one(sum.high);
-    close = fused(sum.low, approximate_inverse(1 + sum.high), close);
+    close = fused(sum.low, Real(1) / (1 + sum.high), close);
     return select(usual, close, high.high + exponential(low.high));
 }
 

@@ -51,7 +51,7 @@ INLINE Real logarithm_narrow(Real x) {
     using namespace binary64;
     using namespace narrow_fits;
     Scaled n = split_exponent(x);  // a float32 subnormal is a normal double
-    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
+    Real f = n.m - 1, s = f / (2 + f), z = s * s;
     Real result = fused(s * z, polynomial(atanh_narrow, z), fused(n.k, ln2[0], 2 * s));
     return logarithm_edges(x, result);
 }
@@ -61,7 +61,7 @@ INLINE Real logarithm_base_two_finite(Real x) {
     using namespace binary64;
     using namespace narrow_fits;
     Scaled n = split_exponent(x);
-    Real f = n.m - 1, s = f * approximate_inverse(2 + f), z = s * s;
+    Real f = n.m - 1, s = f / (2 + f), z = s * s;
     Real log = fused(s * z, polynomial(atanh_middle, z), 2 * s);
     return fused(log, ln2_inverse[0], n.k);
 }
@@ -70,7 +70,7 @@ INLINE Real logarithm_base_two_narrow(Real x) {
     using namespace binary64;
     using namespace narrow_fits;
     Scaled n = split_exponent(x);
-    Real f = n.m - 1, s = f * rough_inverse(2 + f), z = s * s;
+    Real f = n.m - 1, s = f / (2 + f), z = s * s;
     Real log = fused(s * z, polynomial(atanh_narrow, z), 2 * s);
     return logarithm_edges(x, fused(log, ln2_inverse[0], n.k));
 }
@@ -121,22 +121,22 @@ INLINE Real tangent_narrow(Real x) {
         r = ((x - k * half_pi_short[0]) - k * half_pi_short[1]) - k * half_pi_short[2];
     }
     Real z = r * r, t = fused(z * r, polynomial(tan_narrow, z), r);
-    return select(x == 0, x, select(is_odd(shifted), -rough_inverse(t), t));
+    return select(x == 0, x, select(is_odd(shifted), Real(-1) / t, t));
 }
 
 INLINE Real tangent_hyperbolic_narrow(Real x) {
     Real t = exponential_minus_one_narrow(clamp(absolute(x), 0, 12) * 2);
-    return with_sign(t * rough_inverse(t + 2), bits_of(x));
+    return with_sign(t / (t + 2), bits_of(x));
 }
 
 INLINE Real sine_hyperbolic_narrow(Real x) {
     Real t = exponential_minus_one_narrow(absolute(x));
-    return with_sign(0.5 * fused(t, rough_inverse(t + 1), t), bits_of(x));
+    return with_sign(0.5 * fused(t, Real(1) / (t + 1), t), bits_of(x));
 }
 
 INLINE Real cosine_hyperbolic_narrow(Real x) {
     Real e = exponential_narrow(absolute(x));
-    return 0.5 * (e + rough_inverse(e));
+    return 0.5 * (e + Real(1) / e);
 }
 
 INLINE Real inverse_sine_hyperbolic_narrow(Real x) {
@@ -171,7 +171,7 @@ INLINE Real arc_tangent_narrow(Real x) {
     Real top = select(large, -1, select(middle, a - 1, a));
     Real bottom = select(large, a, select(middle, a + 1, 1));
     Real offset = select(large, half_pi[0], select(middle, quarter_pi[0], 0));
-    Real result = finish_turn_narrow(top * rough_inverse(bottom), offset);
+    Real result = finish_turn_narrow(top / bottom, offset);
     return with_sign(result, bits_of(x));
 }
 
@@ -183,7 +183,7 @@ INLINE Real arc_tangent_of_ratio_narrow(Real y, Real x) {
     Real top = select(large, -a, select(middle, b - a, b));
     Real bottom = select(large, b, select(middle, b + a, a));
     Real offset = select(large, half_pi[0], select(middle, quarter_pi[0], 0));
-    Real result = finish_turn_narrow(top * rough_inverse(bottom), offset);
+    Real result = finish_turn_narrow(top / bottom, offset);
     result = select(is_negative(x), pi[0] - result, result);
     return with_sign(result, bits_of(y));
 }
@@ -220,7 +220,7 @@ INLINE Real cube_root_narrow(Real x) {
     Real shifted = fused(n.k, 1.0 / 3, rounder);
     Real r = fused(rounder - shifted, 3, n.k);
     Real y = polynomial(cbrt_start, n.m);
-    Real e = fused(y * y, y, -n.m) * rough_inverse(n.m);
+    Real e = fused(y * y, y, -n.m) / n.m;
     Real root = fused(-y, e * fused(e, -2.0 / 9, 1.0 / 3), y);
     root = root * select(r > 0, cbrt_2[0], select(r < 0, cbrt_half[0], 1)) * power_of_two(shifted);
     Real magnitude = absolute(x);

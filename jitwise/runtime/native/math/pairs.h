@@ -63,7 +63,7 @@ INLINE Real hypotenuse(Real a, Real b) {
     Real root = sqrt(s.high);
     Pair p = two_product(root, root);
     Real rest = ((s.high - p.high) - p.low) + (s.low + (x.low + y.low));
-    Real result = fused(rest * 0.5, rough_inverse(root), root);
+    Real result = fused(rest * 0.5, Real(1) / root, root);
     result = select(root == 0, 0, result) * down;
     return select(infinite, infinity, select(unknown, not_a_number, result));
 }

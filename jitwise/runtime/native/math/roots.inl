@@ -12,8 +12,16 @@ INLINE Real cube_root(Real x) {
     Real m = n.m * select(r > 0, 2, select(r < 0, 0.5, 1));
     Real y = polynomial(cbrt_start, n.m);
     y = y * select(r > 0, cbrt_2[0], select(r < 0, cbrt_half[0], 1));
-    Pair square = two_product(y, y), cube = two_product(square.high, y);
-    Real e = ((cube.high - m) + fused(square.low, y, cube.low)) * approximate_inverse(m);
+    Real rest;  // y^3 - 2^r m
+    if constexpr (has_fma && mantissa_bits > 40) {
+        // With 17 bits of y its square is exact.
+        y = from_bits(bits_of(y) & ~((Word(1) << (mantissa_bits / 2 + 10)) - 1));
+        rest = fused(y * y, y, -m);
+    } else {
+        Pair square = two_product(y, y), cube = two_product(square.high, y);
+        rest = (cube.high - m) + fused(square.low, y, cube.low);
+    }
+    Real e = rest / m;
     Real step = e * fused(e, fused(e, 14.0 / 81, -2.0 / 9), 1.0 / 3);
     Real root = fused(-y, step, y) * power_of_two(shifted);
     Real magnitude = absolute(x);
