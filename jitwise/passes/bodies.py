@@ -3,7 +3,7 @@
 Constants, and broadcasts of single values, are copied into each body that uses them. A value that
 leaves its group becomes an output of it; a row view that leaves its group is made again outside.
 Groups over single values disappear into the group that uses them, or into each, when they are
-cheap.
+cheap; so do groups of an op or two that read one array, which then is read instead of theirs.
 
 Equal groups share one body: it is found by a key of positions, primitives and types before it is
 built.
@@ -20,6 +20,7 @@ from ..ir.primitive import REGISTRY
 from .groups import VECTOR, Group, Grouping, find
 from .labels import BARRIER, REDUCE, SOFT
 
+CHEAP_VECTOR = 2  # weight of elementwise arithmetic that may be repeated to save an array
 CHEAP = 4  # weight of single-value arithmetic that may be repeated in several kernels
 PER_ROW = 8  # weight of single-value arithmetic that may be repeated for each row
 OUTSIDE = None
@@ -59,7 +60,7 @@ class Bodies:
         for index, group in enumerate(self.groups):
             if group is not None:
                 self.members.setdefault(group, []).append(index)
-        self._absorb_single_values()
+        self._absorb_cheap_groups()
         return Emission(self).run()
 
     # What leaves a group
@@ -106,13 +107,16 @@ class Bodies:
                 return
             index = self.definitions.get(self.graph.ops[index].operands[0])
 
-    # Groups over single values
+    # Groups that are repeated where they are used
 
-    def _absorb_single_values(self) -> None:
+    def _absorb_cheap_groups(self) -> None:
+        """Repeat single values, and vectors as cheap as reading them, where they are used."""
         replaced: dict[Group, tuple[Group, ...]] = {}
         for group in sorted(self.members, key=lambda group: -self.members[group][-1]):
             users = self.users.get(group, set())
-            if group.space != () or OUTSIDE in users or not users:
+            if group.axes is not None or OUTSIDE in users or not users:
+                continue
+            if group.space != () and (group.weight > CHEAP_VECTOR or self._reads(group) > 1):
                 continue
             targets: list[Group] = []
             for user in users:
@@ -129,9 +133,24 @@ class Bodies:
                 target.weight += group.weight
                 self.members[target] = sorted({*self.members[target], *mine})
 
+    def _reads(self, group: Group) -> int:
+        """How many arrays as large as its space a group reads; broadcasts do not count."""
+        mine = set(self.members[group])
+        read = set()
+        for index in mine:
+            for operand in self.graph.ops[index].operands:
+                op = operand.op
+                if operand.type.shape != group.space or self.definitions.get(operand) in mine:
+                    continue
+                if op is None or op.primitive.name != "broadcast_in_dim":
+                    read.add(operand)
+        return len(read)
+
     def _takes(self, target: Group, group: Group) -> bool:
         if target.weight + group.weight > self.max_weight:
             return False
+        if group.space != ():
+            return target.space == group.space
         return target.axes is None or target.row_shapes()[0] == () or group.weight <= PER_ROW
 
 

@@ -124,7 +124,8 @@ class Grouping:
     def _merge_siblings(self) -> None:
         """Make groups one that walk over the same array at the same time: it is read once.
 
-        Groups of one label and step have no edges between them, so this makes no cycle.
+        Groups of one label and one step have no edge between them, so this makes no cycle; a group
+        may move to a later step first, as far as its users allow.
         """
         readers: dict[tuple[Any, ...], Group] = {}
         for index, op in enumerate(self.graph.ops):
@@ -138,13 +139,17 @@ class Grouping:
                     continue
                 if source is not None and (home := self.groups[source]) and find(home) is group:
                     continue
-                other = find(readers.setdefault((operand, group.label, group.step), group))
+                other = find(readers.setdefault((operand, group.label), group))
                 if other is not group and self._may_merge(other, group):
+                    other.step = max(other.step, group.step)
                     self._merge(other, [other, group], other.axes or group.axes)
                     group = other
 
     def _may_merge(self, one: Group, other: Group) -> bool:
         if one.space != other.space or one.is_column or other.is_column:
+            return False
+        early, late = (one, other) if one.step < other.step else (other, one)
+        if early.step != late.step and early.ceiling <= late.step:
             return False
         if one.axes and other.axes and one.axes != other.axes:
             return False

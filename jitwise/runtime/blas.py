@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.types import DTYPE_NAMES
+from ..record import recorder
 
 # Fortran calling convention, 32-bit integers.
 ROUTINES = tuple(kind + name for name in ("gemm", "gemv") for kind in "sdcz")
@@ -69,10 +70,14 @@ def _address(capsule: Any) -> int:
 
 @functools.cache
 def _registered() -> bool:
-    """Give the routines to the native runtime, once."""
+    """Give the routines to the native runtime, once; False when it cannot take them."""
     from . import _native
 
-    _native.set_blas(pointers())
+    try:
+        _native.set_blas(pointers())
+    except (RuntimeError, ValueError) as error:
+        recorder.event("fallback", "blas", {"reason": str(error), "instead": "numpy.matmul"})
+        return False
     return bool(pointers())
 
 

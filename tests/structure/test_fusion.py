@@ -269,6 +269,23 @@ def test_single_values_are_computed_where_they_are_used():
     expect(p.finish(p.multiply(p.sine(x), scale)), kernels=1, temporaries=0)
 
 
+def test_a_cheap_vector_is_computed_again_instead_of_stored():
+    p = Program(2)
+    x = p.inputs[0]
+    y = p.multiply(x, 2.0)
+    total = p.reduce_add(y, axes=(0,))
+    spread = p.broadcast_in_dim(total, sizes=(p.n, p.n), dimensions=(1,))
+    expect(p.finish(p.subtract(y, spread)), kernels=2, temporaries=1)
+
+
+def test_an_expensive_vector_is_stored_between_kernels():
+    p = Program(2)
+    y = p.sine(p.inputs[0])
+    total = p.reduce_add(y, axes=(0,))
+    spread = p.broadcast_in_dim(total, sizes=(p.n, p.n), dimensions=(1,))
+    expect(p.finish(p.subtract(y, spread)), kernels=3)
+
+
 def test_kernels_that_read_one_array_become_one():
     p = Program(2)
     x = p.inputs[0]
