@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..cost.estimate import estimate_memory, estimate_work
 from ..errors import CannotTrace, ShapeError, StageError
 from ..ir.printer import print_graph
 from ..runtime._native import Function
@@ -194,21 +193,15 @@ class Compiled:
     def cost_analysis(self) -> dict[str, float]:
         """Estimated work of one call with the sizes it was traced with.
 
-        "flops" in additions, "bytes accessed", and "units": kernels and library calls.
+        "flops" in additions, "bytes accessed", and "kernels".
         """
-        work = estimate_work(self.lowered.executable.graph, self.lowered.stage.call_sizes())
-        return {"flops": work.flops, "bytes accessed": work.bytes, "units": work.units}
+        return self.lowered.executable.cost(self.lowered.stage.call_sizes())
 
     def memory_analysis(self) -> dict[str, int]:
-        """Bytes of arguments, outputs and temporaries of one call with the sizes it was traced
-        with.
+        """Bytes of "arguments", "outputs" and "temporaries" of one call with the sizes it was
+        traced with.
         """
-        memory = estimate_memory(self.lowered.executable.graph, self.lowered.stage.call_sizes())
-        return {
-            "argument bytes": memory.arguments,
-            "output bytes": memory.outputs,
-            "temporary bytes": memory.temporaries,
-        }
+        return self.lowered.executable.memory(self.lowered.stage.call_sizes())
 
 
 def _describe(item: Any) -> str:

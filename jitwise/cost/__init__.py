@@ -1,1 +1,1 @@
-"""What a graph costs: arithmetic, memory traffic, memory."""
+"""Machine and strategy models: what to compile, from measured costs (not built yet; see ROADMAP.md)."""

@@ -182,7 +182,7 @@ def test_stages_print_and_run():
     same(compiled(np.ones(9)), f(np.ones(9)), ulp=8)
     assert "define" in compiled.as_text("llvm")
     assert compiled.cost_analysis()["flops"] > 0
-    assert compiled.memory_analysis()["output bytes"] == 8
+    assert compiled.memory_analysis()["outputs"] == 8
     with pytest.raises(jitwise.ShapeError, match="compiled for"):
         compiled(np.ones(4, np.float32))
 
