@@ -166,6 +166,8 @@ def _constant(trace: Trace, number: Any, dtype: np.dtype, ufunc: np.ufunc) -> Va
     if type(number) is int and dtype.kind in "iu":
         if compare_out_of_range(ufunc, number, dtype) is not None:
             trace.refuse("value", "a comparison with an int out of range")
+    if type(number) is int and dtype.kind == "b" and not -(2**63) <= number < 2**63:
+        trace.refuse("error", "OverflowError")  # NumPy takes the truth of an int64
     try:
         return trace.builder.constant(number, dtype)
     except OverflowError:
