@@ -83,6 +83,10 @@ class Captures:
             self._seen.append((array, array.copy()))  # its id must stay its own during the trace
         return self.array(path, array)
 
+    def objects(self) -> int:
+        """How many arrays were taken by reference."""
+        return len(self._seen)
+
     def written(self) -> bool:
         """Whether the function wrote to an array after an operation had taken it by reference."""
         return any(array.tobytes() != before.tobytes() for array, before in self._seen)

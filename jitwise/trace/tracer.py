@@ -32,7 +32,7 @@ _MISSING = object()
 
 class Tracer:
     """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python
-    number's value in this call.
+    number's value in this call, or the contents of an array that depends on no argument.
     """
 
     __slots__ = ("fresh", "hint", "kind", "shared", "trace", "value")
@@ -151,7 +151,7 @@ class Tracer:
         return METHODS["__getitem__"](self, index)
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        self.trace.refuse("assign" if self.fresh else "mutate")
+        METHODS["__setitem__"](self, index, item)
 
     def __getattr__(self, name: str) -> Any:
         handler = METHODS.get(name)
@@ -274,6 +274,7 @@ def rebind(target: Tracer, result: Tracer) -> None:
         trace.refuse("error", "ValueError: non-broadcastable output operand")
     converted = trace.convert(result, target.value.type.dtype)
     target.value = trace.broadcast(converted, shape).value
+    target.hint = None
 
 
 _BINARY = {

@@ -424,6 +424,50 @@ def test_accumulating_in_an_array_of_zeros_is_traced():
     agrees(total, [np.arange(6.0).reshape(2, 3)])
 
 
+def test_items_of_an_array_without_arguments_in_it_may_be_assigned():
+    def kernel(x):
+        weights = np.zeros((3, 3), x.dtype)
+        weights[1, 1] = 4
+        weights[0, :2] = weights_of_edge
+        weights[x.shape[0] // 4 :, 2] = [7, 8]
+        before = x @ weights
+        weights *= 2
+        return before, weights
+
+    weights_of_edge = [-1, 2.5]
+    agrees(kernel, [np.arange(12.0).reshape(4, 3)], [np.arange(12.0, dtype="f4").reshape(4, 3)])
+
+
+def test_items_of_other_arrays_are_assigned_by_python():
+    def after_an_operator(x):
+        total = np.zeros(3)
+        total += x
+        total[0] = 5
+        return total
+
+    def with_a_traced_item(x):
+        total = np.zeros(3)
+        total[0] = x[0]
+        return total
+
+    def behind_a_view(x):
+        total = np.zeros(3)
+        view = total[1:]
+        total[1] = 5
+        return view + x[1:]
+
+    def many_items(x):
+        table = np.zeros((30, 30))
+        for place in range(900):
+            table[divmod(place, 30)] = place
+        return table[0, 1:4] + x
+
+    for function in (after_an_operator, behind_a_view, many_items):
+        assert reason(function, np.ones(3)) == "assign"
+    assert reason(with_a_traced_item, np.ones(3)) == "value"
+    assert reason(lambda x: x.__setitem__(0, 1), np.ones(3)) == "mutate"
+
+
 def test_views_are_not_changed_in_place_behind_the_base():
     def through_a_view(x):
         doubled = x * 2

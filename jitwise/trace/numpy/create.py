@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...ir.dims import Size
+from ...ir import dims
+from ...ir.dims import Dim, Size
 from ...ir.types import DTYPE_NAMES
 from ..namespace import CREATION
-from ..tracer import FUNCTIONS, Tracer
+from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
     dtype_of,
     is_traced,
@@ -30,6 +31,7 @@ from .views import copied, reshaped, same_memory
 if TYPE_CHECKING:
     from ..tracing import Trace
 
+_MOST_ITEMS, _MOST_ASSIGNED = 1 << 12, 64  # of an array whose contents are kept; in one trace
 INT, DOUBLE, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 
 
@@ -39,7 +41,24 @@ def filled(trace: Trace, value: Tracer, sizes: tuple[Size, ...]) -> Tracer:
 
 
 def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
-    return filled(trace, trace.constant(number, dtype), lengths_of(trace, shape))
+    sizes = lengths_of(trace, shape)
+    result = filled(trace, trace.constant(number, dtype), sizes)
+    if not any(isinstance(size, Dim) for size in sizes) and dims.product(sizes) <= _MOST_ITEMS:
+        result.hint = np.full(sizes, number, dtype)  # for `setitem`
+    return result
+
+
+def setitem(operand: Tracer, index: Any, item: Any) -> None:
+    """`operand[index] = item` while the contents of `operand` depend on no argument."""
+    trace = operand.trace
+    if type(operand.hint) is not np.ndarray or operand.shared:
+        trace.refuse("assign" if operand.fresh else "mutate")
+    if trace.captures.objects() > _MOST_ASSIGNED:
+        trace.refuse("assign")
+    contents = operand.hint.copy()
+    contents[index] = item  # a tracer among them ends the trace
+    operand.hint = contents
+    operand.value = trace.captures.array_object(contents).value
 
 
 def _is_known(dtype: Any) -> bool:
@@ -249,6 +268,7 @@ def copy(trace: Trace, a: Any, order: Any = "K", subok: Any = False) -> Tracer:
     return copied(trace, trace.lift(a))
 
 
+METHODS["__setitem__"] = setitem
 FUNCTIONS.update(
     {
         np.zeros_like: zeros_like,
