@@ -9,21 +9,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 _NAMESPACE = "jitwise"
 
 
-_ordered = contextlib.ExitStack()  # for as long as the process lives
-
-
-@functools.cache
-def _optree() -> Any:
+@contextlib.contextmanager
+def _optree() -> Iterator[Any]:
+    """The library, keeping the order of dicts."""
     import optree
 
-    _ordered.enter_context(optree.dict_insertion_ordered(True, namespace=_NAMESPACE))
-    return optree
+    with optree.dict_insertion_ordered(True, namespace=_NAMESPACE):
+        yield optree
 
 
 @functools.cache
@@ -39,7 +37,8 @@ def _register(kind: type) -> None:
             object.__setattr__(made, name, child)
         return made
 
-    _optree().register_pytree_node(kind, flatten, unflatten, namespace=_NAMESPACE)
+    with _optree() as optree:
+        optree.register_pytree_node(kind, flatten, unflatten, namespace=_NAMESPACE)
 
 
 def _prepare(tree: Any) -> None:
@@ -59,12 +58,14 @@ def _prepare(tree: Any) -> None:
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Any]:
     """The leaves of `tree`, and its structure. None has no leaves."""
     _prepare(tree)
-    return _optree().tree_flatten(tree, is_leaf, namespace=_NAMESPACE)
+    with _optree() as optree:
+        return optree.tree_flatten(tree, is_leaf, namespace=_NAMESPACE)
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:
     """The tree of this structure with these leaves. Raises ValueError when their number differs."""
-    return _optree().tree_unflatten(structure, leaves)
+    with _optree() as optree:
+        return optree.tree_unflatten(structure, leaves)
 
 
 def leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
@@ -86,7 +87,8 @@ def map(
     """Apply `function` leaf by leaf. Raises ValueError when the trees do not match."""
     for each in (tree, *rest):
         _prepare(each)
-    return _optree().tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=_NAMESPACE)
+    with _optree() as optree:
+        return optree.tree_map(function, tree, *rest, is_leaf=is_leaf, namespace=_NAMESPACE)
 
 
 def reduce(function: Callable[[Any, Any], Any], tree: Any, *initial: Any) -> Any:
