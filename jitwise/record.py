@@ -90,15 +90,15 @@ Record = Event | Decision | Span
 
 
 class Recorder:
-    """A bounded list of records, oldest first. `total` counts the ones ever appended, dropped ones
-    included.
+    """A bounded list of records, oldest first. `counts` says how many of each subject were ever
+    appended, dropped ones included.
     """
 
-    __slots__ = ("_records", "total")
+    __slots__ = ("_records", "counts")
 
     def __init__(self, limit: int = 20_000) -> None:
         self._records: deque[Record] = deque(maxlen=limit)
-        self.total = 0
+        self.counts = dict.fromkeys(SUBJECTS, 0)
 
     def append(self, record: Record) -> None:
         """Append a record that a caller made."""
@@ -106,7 +106,7 @@ class Recorder:
             subjects = ", ".join(SUBJECTS)
             raise ValueError(f"{record.subject!r} is no subject of records; they are {subjects}")
         self._records.append(record)
-        self.total += 1
+        self.counts[record.subject] += 1
 
     def event(
         self,
@@ -157,7 +157,7 @@ class Recorder:
     def clear(self) -> None:
         """Forget everything."""
         self._records.clear()
-        self.total = 0
+        self.counts = dict.fromkeys(SUBJECTS, 0)
 
 
 recorder = Recorder()

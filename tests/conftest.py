@@ -38,6 +38,7 @@ from jitwise.ir.graph import Graph
 from jitwise.ir.parser import parse
 from jitwise.ir.printer import print_graph
 from jitwise.ir.verify import verify
+from jitwise.record import recorder
 
 assert jitwise.ops.__all__  # importing it filled the registry of primitives
 LARGEST_ROUND_TRIP = 2_000  # ops; longer graphs are checked by the tests that are about length
@@ -51,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "faults: the test provokes a fault of jitwise")
     config.addinivalue_line("markers", "golden(folder): the folder whose *.jw files a test runs on")
     config.addinivalue_line(
         "markers",
@@ -178,6 +180,19 @@ def count_calls() -> Callable[..., Calls]:
         return Calls(total, names, result)
 
     return count
+
+
+# Faults that did not show
+
+
+@pytest.fixture(autouse=True)
+def no_hidden_faults(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A fault of jitwise that it got round by running Python fails the test all the same."""
+    before = recorder.counts["bug"]
+    yield
+    if not request.node.get_closest_marker("faults"):
+        count = recorder.counts["bug"] - before
+        assert not count, recorder.records("bug")[-count:]
 
 
 # The round trip

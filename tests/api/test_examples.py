@@ -10,6 +10,7 @@ import pytest
 
 import jitwise
 from jitwise.cli import compare, programs
+from jitwise.record import recorder
 
 # The largest difference allowed, relative to the largest number of an array. A step repeated many
 # times multiplies the last-place differences of sums, products and mathematical functions.
@@ -25,9 +26,11 @@ def test_an_example_gives_numpys_answer(name):
         pytest.skip(f"its data is not there: {error}")
     with jitwise.disable_jit():
         wanted = program.run(*arguments)
+    before = recorder.counts["fallback"]
     for _ in range(2):
         found = program.run(*arguments)
         assert compare.difference(found, wanted) <= CLOSE.get(name, 1e-12)
+    assert recorder.counts["fallback"] == before, recorder.records("fallback")
 
 
 def test_the_demo_runs_what_there_is():

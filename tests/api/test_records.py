@@ -37,10 +37,10 @@ def test_the_oldest_records_go_first(recorder):
     for number in range(25):
         recorder.event("rule", str(number))
     assert [record.name for record in recorder.records()] == [str(n) for n in range(15, 25)]
-    assert recorder.total == 25
+    assert recorder.counts["rule"] == 25
     recorder.clear()
     assert recorder.records() == []
-    assert recorder.total == 0
+    assert not any(recorder.counts.values())
 
 
 def test_records_are_found_by_subject_and_name(recorder):
