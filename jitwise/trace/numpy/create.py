@@ -9,12 +9,12 @@ is there to be added to in place.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...ir import dims
-from ...ir.dims import Dim, Size
+from ...ir.dims import Size
 from ...ir.types import DTYPE_NAMES
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, METHODS, Tracer
@@ -43,8 +43,9 @@ def filled(trace: Trace, value: Tracer, sizes: tuple[Size, ...]) -> Tracer:
 def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
     sizes = lengths_of(trace, shape)
     result = filled(trace, trace.constant(number, dtype), sizes)
-    if not any(isinstance(size, Dim) for size in sizes) and dims.product(sizes) <= _MOST_ITEMS:
-        result.hint = np.full(sizes, number, dtype)  # for `setitem`
+    plain = tuple([size for size in sizes if isinstance(size, int)])
+    if len(plain) == len(sizes) and math.prod(plain) <= _MOST_ITEMS:
+        result.hint = np.full(plain, number, dtype)  # for `setitem`
     return result
 
 

@@ -59,6 +59,27 @@ cumsum = _cumulative(np.add, rows.cumulative_add, "cumsum")
 cumprod = _cumulative(np.multiply, rows.cumulative_multiply, "cumprod")
 
 
+def _along(cumulative: Any) -> Any:
+    """`np.cumulative_sum` and `np.cumulative_prod`."""
+
+    def handler(
+        trace: Trace,
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        include_initial: Any = False,
+    ) -> Tracer:
+        operand = trace.lift(x)
+        if include_initial or (axis is None and operand.ndim != 1) or not operand.ndim:
+            trace.refuse("argument", "a cumulative function with these options")
+        return cumulative(trace, operand, 0 if axis is None else axis, dtype, out)
+
+    return handler
+
+
 def _accumulate(ufunc: np.ufunc, primitive: Primitive) -> Any:
     def handler(
         trace: Trace, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
@@ -108,6 +129,8 @@ def _method(function: Any) -> Any:
 
 
 FUNCTIONS.update({np.cumsum: cumsum, np.cumprod: cumprod, np.argmax: argmax, np.argmin: argmin})
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    FUNCTIONS.update({np.cumulative_sum: _along(cumsum), np.cumulative_prod: _along(cumprod)})
 ACCUMULATIONS.update(
     {
         np.add: _accumulate(np.add, rows.cumulative_add),

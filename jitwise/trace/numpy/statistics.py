@@ -211,6 +211,9 @@ def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any 
         return _vector_norm(trace, operand, ord, axes, keep)
     if len(axes) == 2 and (ord is None or ord in ("f", "fro")):
         return _euclidean(trace, operand, axes, keep, False)
+    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
+        pair = (0, 1) if axis is None else tuple([axis_of(trace, each, ndim) for each in axis])
+        return _matrix_norm(trace, operand, ord, pair, keep)
     return trace.refuse("argument", f"norm(ord={ord!r}) of {len(axes)} axes")
 
 
@@ -247,6 +250,21 @@ def _vector_norm(
         real = complex_rows.PARTS.get(operand.dtype, operand.dtype)
         return summed(trace, trace.convert(nonzero, real), axes, None, keep)
     return trace.refuse("argument", f"norm(ord={ord!r})")
+
+
+def _matrix_norm(
+    trace: Trace, operand: Tracer, ord: Any, axes: tuple[int, ...], keep: bool
+) -> Tracer:
+    """The largest or smallest sum of sizes over the columns (1) or the rows (inf)."""
+    from . import reduce
+
+    inner, outer = axes if abs(ord) == 1 else axes[::-1]
+    sums = summed(trace, apply(trace, np.absolute, [operand]), (inner,), None, True)
+    result = (reduce.max if ord > 0 else reduce.min)(trace, sums, outer, None, True)
+    if keep:
+        return result
+    rest = [size for axis, size in enumerate(result.value.type.shape) if axis not in axes]
+    return trace.wrap(reshaped(trace, result, tuple(rest)).value)
 
 
 def vector_norm(
