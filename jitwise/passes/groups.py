@@ -187,10 +187,12 @@ class Grouping:
             else:
                 wanted[group] = min(form, wanted.get(group, form))
         weight = weight_of(op)
-        group = self._choose(index, label, wanted, above, weight) if wanted else None
+        group = self._choose(index, wanted, above, weight) if wanted else None
         if group is None:
             group = self._open(label, shape, None, [*above, *wanted], index)
             form = VECTOR
+        elif len(wanted) == 1:
+            form = wanted[group]
         else:
             form = min([form for each, form in wanted.items() if find(each) is group])
         group.weight += weight
@@ -213,12 +215,14 @@ class Grouping:
         return VECTOR if shape == group.space and not operand.type.shape else None
 
     def _choose(
-        self, index: int, label: int, wanted: dict[Group, int], above: list[Group], weight: int
+        self, index: int, wanted: dict[Group, int], above: list[Group], weight: int
     ) -> Group | None:
         """The group that the op joins: all that it could join made one, or the last of them, or
         none.
         """
         groups = list(wanted)
+        if len(groups) == 1 and not above:
+            return self._fill(groups[0], index, wanted[groups[0]], weight)
         heaviest = max(groups, key=lambda group: group.weight)
         if heaviest.weight > self.max_weight // 2 and self._repeats(heaviest, index):
             return None
@@ -230,6 +234,17 @@ class Grouping:
             if wanted[last] != ROW or last.row_weight + weight <= ROW_WEIGHT:
                 joined = self._join([last], above + [g for g in groups if g is not last], weight)
         return joined
+
+    def _fill(self, group: Group, index: int, form: int, weight: int) -> Group | None:
+        """`group`, if it has room for the op and does not end here."""
+        total = group.weight + weight
+        if total > self.max_weight or group.operands + 4 > MOST_OPERANDS:
+            return None
+        if form == ROW and group.row_weight + weight > ROW_WEIGHT:
+            return None
+        if group.weight > self.max_weight // 2 and self._repeats(group, index):
+            return None
+        return group
 
     def _place_reduce(self, index: int, op: Op) -> None:
         label = self.labels[index]
