@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,7 +162,7 @@ class Tracer:
                     f"{self.__class__.__name__!r} object has no attribute {name!r}"
                 )
             self.trace.refuse("function", f"ndarray.{name}")
-        return handler(self) if getattr(handler, "is_property", False) else _bind(handler, self)
+        return handler(self) if hasattr(handler, "is_property") else MethodType(handler, self)
 
 
 class _Attribute:
@@ -185,10 +186,6 @@ class _Attribute:
 
 for _name in ("data", "dtype", "flat", "imag", "real", "shape", "strides"):
     setattr(Tracer, _name, _Attribute(_name))
-
-
-def _bind(handler: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
-    return lambda *args, **options: handler(tracer, *args, **options)
 
 
 def concrete(tracer: Tracer, purpose: str = "value") -> Any:
