@@ -226,6 +226,8 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
         result = _PYTHON[ufunc](*numbers)
     except (ArithmeticError, TypeError, ValueError) as error:
         trace.refuse("error", type(error).__name__)
+    if ufunc is np.power and type(numbers[0]) is float and numbers[1] == 2:
+        return _python_square(trace, operands, result)
     floats = all(type(number) in (int, float) for number in numbers) and any(
         type(number) is float for number in numbers
     )
@@ -239,6 +241,18 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
     converted = [_exact_float(trace, each) for each in operands]
     (value,) = emit_ufunc(trace.builder, ufunc, tuple([each.value for each in converted]))
     return Tracer(trace, value, "python", result)
+
+
+def _python_square(trace: Trace, operands: list[Tracer], result: float) -> Tracer:
+    """`x ** 2` of a Python float: the product, as long as it does not overflow (Python raises)."""
+    concrete(operands[1])
+    value = operands[0].value
+    (square,) = emit_ufunc(trace.builder, np.multiply, (value, value))
+    (finite,) = emit_ufunc(trace.builder, np.isfinite, (square,))
+    (plain,) = emit_ufunc(trace.builder, np.isfinite, (value,))
+    (same,) = emit_ufunc(trace.builder, np.equal, (finite, plain))
+    trace.check(trace.wrap(same), "a power overflows")
+    return Tracer(trace, square, "python", result)
 
 
 def _exact_float(trace: Trace, operand: Tracer) -> Tracer:
