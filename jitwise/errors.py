@@ -78,8 +78,11 @@ REASONS: dict[str, str] = {
 
 class CannotTrace(BaseException):
     """Ends a trace: the function runs as Python. A BaseException, so that user code does not
-    swallow it by accident.
+    swallow it by accident. `suspect` is an exception that jitwise raised itself: a fault of ours,
+    unless Python raises the same.
     """
+
+    suspect: Exception | None = None
 
     def __init__(
         self, reason: str, detail: str = "", source: tuple[str, int] | None = None

@@ -28,7 +28,7 @@ from ..errors import CannotTrace, JitwiseWarning
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import Executable, compile_graph
-from ..trace.function import Traced, leaves_of, trace_call
+from ..trace.function import Traced, leaves_of, report_bug, trace_call
 from ..trace.scope import INNER
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
 
@@ -92,10 +92,28 @@ class State:
         """Find or make a program for this call, install it, and give the call's result."""
         if config.active.disable or self.options.strategy == "off":
             return self.function(*args, **kwargs)
+        failed: list[CannotTrace] = []
         with self.lock:
             call = self._canonical(args, kwargs)
-            installed = call is not None and self._is_bounded(call) and self._prepare(call)
-        return self.native(*args, **kwargs) if installed else self.function(*args, **kwargs)
+            installed = call is not None and self._is_bounded(call) and self._prepare(call, failed)
+        if installed:
+            return self.native(*args, **kwargs)
+        if failed and failed[0].suspect is not None:
+            return self._judged(failed[0].suspect, args, kwargs)
+        return self.function(*args, **kwargs)
+
+    def _judged(self, suspect: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Run as Python. An exception of the tracer that Python does not raise is a fault of
+        ours.
+        """
+        try:
+            result = self.function(*args, **kwargs)
+        except Exception as error:
+            if type(error) is not type(suspect):
+                report_bug(self.name, suspect)
+            raise
+        report_bug(self.name, suspect)
+        return result
 
     def _is_bounded(self, call: Call) -> bool:
         """Whether the call may have a signature of its own: static objects made anew for each call
@@ -106,8 +124,10 @@ class State:
         self._say(CannotTrace("retraces", f"{MOST_SIGNATURES} or more"))
         return False
 
-    def _prepare(self, call: Call) -> bool:
-        """Whether the dispatcher now has an entry for the call."""
+    def _prepare(self, call: Call, failed: list[CannotTrace]) -> bool:
+        """Whether the dispatcher now has an entry for the call; a trace that fails is added to
+        `failed`.
+        """
         known = self.known.setdefault(call.key, Signature())
         if not self._flattened_alike(call):
             failure = CannotTrace("type", "a dataclass with attributes of its own making")
@@ -130,6 +150,7 @@ class State:
         try:
             version = self._make(call)
         except CannotTrace as failure:
+            failed.append(failure)
             return self._fail(call, known, failure)
         if known.versions:
             recorder.event("retrace", self.name, {"count": len(known.versions) + 1})

@@ -197,25 +197,25 @@ def trace_call(
     except CannotTrace as failure:
         raise (trace.failure or failure) from None
     except Exception as error:
-        if trace.failure is None and _is_ours(error):
-            _report_bug(trace.name, error)
-        raise (
-            trace.failure or CannotTrace("error", type(error).__name__, _line_of(error))
-        ) from error
+        failure = trace.failure
+        if failure is None:
+            failure = CannotTrace("error", type(error).__name__, _line_of(error))
+            failure.suspect = error if _is_ours(error) else None
+        raise failure from error
     finally:
         current.reset(token)
         trace.close()
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an exception was raised by jitwise itself: the user's function would not raise it."""
+    """Whether an exception was raised by jitwise itself: perhaps Python would not raise it."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback is not None and is_own_file(traceback.tb_frame.f_code.co_filename)
 
 
-def _report_bug(name: str, error: Exception) -> None:
+def report_bug(name: str, error: Exception) -> None:
     """A fault of the tracer: recorded, and raised where jitwise is being verified."""
     recorder.event("bug", name, {"text": f"{type(error).__name__}: {error}"})
     if config.active.verify:

@@ -91,8 +91,18 @@ def reason(function: Callable[..., Any], *args: Any) -> str:
             warnings.simplefilter("ignore")
             trace_call(function, args, {})
     except CannotTrace as failure:
+        if failure.suspect is not None and _raised(function, args) is not type(failure.suspect):
+            raise AssertionError("a fault of the tracer") from failure.suspect
         return failure.reason
     raise AssertionError("it is traced")
+
+
+def _raised(function: Callable[..., Any], args: Any) -> type | None:
+    try:
+        function(*args)
+    except Exception as error:
+        return type(error)
+    return None
 
 
 def same(got: Any, expected: Any, tolerance: float, where: str) -> None:
