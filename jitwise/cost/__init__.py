@@ -1,1 +1,3 @@
-"""Machine and strategy models: what to compile, from measured costs (not built yet; see ROADMAP.md)."""
+"""Machine and strategy models: what to compile, from measured costs (not built yet; see
+ROADMAP.md).
+"""
