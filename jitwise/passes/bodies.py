@@ -53,7 +53,7 @@ class Bodies:
     def run(self) -> Graph:
         """The fused graph."""
         self._find_leaving()
-        if self._split_columns():
+        if self._split_final():
             self.leaves = [False] * len(self.groups)
             self.users.clear()
             self._find_leaving()
@@ -65,14 +65,14 @@ class Bodies:
 
     # What leaves a group
 
-    def _split_columns(self) -> bool:
+    def _split_final(self) -> bool:
         """A kernel that reduces leading axes stores nothing else: what it would store is computed
         before it.
         """
         split: dict[Group, Group] = {}
         for index, leaves in enumerate(self.leaves):
             group = self.groups[index]
-            if leaves and group is not None and group.is_column and self.forms[index] == VECTOR:
+            if leaves and group is not None and group.is_final and self.forms[index] == VECTOR:
                 if group not in split:
                     split[group] = Group(group.label, group.step, group.space, None, group.first)
         for index, group in enumerate(self.groups if split else ()):

@@ -10,6 +10,10 @@ Three linear sweeps: labels say when an op may run (`labels`), groups grow insid
 kernel with phases, because a row's value may be used in its own row again. Data movement, library
 calls and views of what a kernel computed stand between kernels.
 
+Along rows shorter than `short_row` a reduction ends its kernel; how long rows are is known from
+static sizes, or from the sizes of the call that is compiled for, if the context has them. They only
+decide what is fast: the graph is right for every size.
+
 Not done: fusing across reshapes and slices of computed values, into or out of library calls, and
 along more than one set of reduced axes.
 """
@@ -33,12 +37,13 @@ class Fuse(Pass):
     name: ClassVar[str] = "fuse"
     needed: ClassVar[bool] = True
     max_weight: int = 200
+    short_row: int = 128
 
     def run(self, graph: Graph, context: PassContext) -> Graph:
         """See the module docstring."""
         labels = label(graph)
         if not any(kind in FUSIBLE for kind in labels.kinds):
             return graph
-        grouping = Grouping(graph, labels, self.max_weight)
+        grouping = Grouping(graph, labels, self.max_weight, self.short_row, context.sizes)
         grouping.run()
         return Bodies(grouping, self.max_weight).run()

@@ -5,7 +5,7 @@ reduced. Every member has a *form* in its group:
 
     VECTOR   an element for each point of the space
     ROW      one for each row: a reduction along the last axis, and cheap arithmetic on it
-    RESULT   what a reduction over leading axes gives; complete only when the kernel ends
+    RESULT   what a reduction over leading axes gives, or one over short rows: the kernel ends there
 
     %1 = reduce_add{axes=(1,)}(%0)        opens a group over [n, m], form ROW
     %2 = divide(%1, %c)                   joins, ROW
@@ -22,9 +22,10 @@ the group's first op, so that the pieces of a repetitive chain are equal and com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ..ir.dims import Size
+from ..ir.dims import Dim, Size, evaluate_size, symbols_of
 from ..ir.graph import Graph, Op, Value
 from .labels import ELEMENTWISE, FUSIBLE, REDUCE, SOFT, Labels
 
@@ -44,6 +45,7 @@ class Group:
         "axes",
         "ceiling",
         "first",
+        "is_final",
         "label",
         "operands",
         "parent",
@@ -66,11 +68,7 @@ class Group:
         self.operands = 0  # at most: arrays read and results that may leave
         self.row_weight = 0
         self.first = first
-
-    @property
-    def is_column(self) -> bool:
-        """Whether its reductions run over leading axes, element by element."""
-        return self.axes is not None and len(self.space) - 1 not in self.axes
+        self.is_final = False  # it reduces, and its kernel gives nothing else
 
     def row_shapes(self) -> tuple[Shape, Shape]:
         """The shapes of a row's value: axes dropped, axes of size one."""
@@ -98,8 +96,17 @@ def weight_of(op: Op) -> int:
 class Grouping:
     """The sweep. Then `groups[i]` is the group of op i (or None), `forms[i]` its form there."""
 
-    def __init__(self, graph: Graph, labels: Labels, max_weight: int) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        labels: Labels,
+        max_weight: int,
+        short_row: int = 0,
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
         self.graph = graph
+        self.short_row = short_row
+        self.sizes = sizes
         self.kinds = labels.kinds
         self.labels = labels.labels
         self.definitions = labels.definitions
@@ -146,7 +153,7 @@ class Grouping:
                     group = other
 
     def _may_merge(self, one: Group, other: Group) -> bool:
-        if one.space != other.space or one.is_column or other.is_column:
+        if one.space != other.space or one.is_final or other.is_final:
             return False
         early, late = (one, other) if one.step < other.step else (other, one)
         if early.step != late.step and early.ceiling <= late.step:
@@ -252,7 +259,7 @@ class Grouping:
         operand = op.operands[0]
         space = operand.type.shape
         source, group, is_member = self._neighbour(operand, label)
-        is_column = len(space) - 1 not in axes
+        is_final = self._is_final(space, axes)
         wanted: list[Group] = []
         if (
             group is not None
@@ -260,17 +267,36 @@ class Grouping:
             and self.forms[source] == VECTOR
             and group.space == space
         ):
-            if group.axes in (None, axes) and not (is_column and self.uses[source] > 1):
+            if group.axes in (None, axes) and not (is_final and self.uses[source] > 1):
                 wanted = [group]
         above = [group] if group is not None and not wanted else []
         joined = self._join(wanted, above, 1) if wanted else None
         if joined is None:
             joined = self._open(label, space, axes, above + wanted, index)
         joined.axes = axes
+        joined.is_final = is_final
         joined.weight += 1
         joined.operands += 2
         self.groups[index] = joined
-        self.forms[index] = RESULT if is_column else ROW
+        self.forms[index] = RESULT if is_final else ROW
+
+    def _is_final(self, space: Shape, axes: tuple[int, ...]) -> bool:
+        """Whether a reduction ends its kernel: over leading axes, or along rows so short that
+        walking over each once more costs more than to store and read a vector.
+        """
+        if len(space) - 1 not in axes:
+            return True
+        if len(axes) == len(space):
+            return False
+        length = 1
+        for axis in axes:
+            size = space[axis]
+            if isinstance(size, Dim):
+                if self.sizes is None or not symbols_of(size) <= self.sizes.keys():
+                    return False
+                size = evaluate_size(size, self.sizes)
+            length *= size
+        return length < self.short_row
 
     def _place_soft(self, index: int, op: Op) -> None:
         """A view that repeats or renames a row's value joins the row's group; any other stays
@@ -331,6 +357,7 @@ class Grouping:
                 group.parent = first
                 first.weight += group.weight
                 first.row_weight += group.row_weight
+                first.is_final |= group.is_final
                 first.operands += group.operands
                 first.ceiling = min(first.ceiling, group.ceiling)
                 first.first = min(first.first, group.first)

@@ -30,14 +30,16 @@ from ..record import Recorder, recorder
 class PassContext:
     """What a pass may know beyond its graph, and where it leaves its records.
 
-    `folded` says that a folding builder made the graph. `steps` counts changes of this run, for
-    the bisect limit. `snapshots` keeps the graphs of stages that `keep` names.
+    `folded` says that a folding builder made the graph. `sizes` are values of symbols to optimise
+    for, not to rely on. `steps` counts changes, for the bisect limit. `snapshots` keeps the graphs
+    of stages that `keep` names.
     """
 
     recorder: Recorder = recorder
     fastmath: bool = False
     folded: bool = False
     name: str = "graph"
+    sizes: Mapping[str, int] | None = None
     keep: frozenset[str] = frozenset()
     steps: int = 0
     snapshots: dict[str, Graph] = field(default_factory=dict)

@@ -100,23 +100,26 @@ def compile_graph(
     *,
     fastmath: bool = False,
     folded: bool = False,
+    sizes: Sizes | None = None,
     record: Recorder | None = None,
 ) -> Executable:
     """`graph` as a program. Waits for the compiler.
 
     `folded`: the graph was made by a builder that folds, so that simplifying it changes nothing.
+    `sizes`: values of symbols to optimise for; the program is right for all.
     """
     with no_cyclic_collection():
-        return _compile(graph, fastmath, folded, record or recorder)
+        context = PassContext(record or recorder, fastmath, folded, graph.name, sizes)
+        return _compile(graph, context)
 
 
-def _compile(graph: Graph, fastmath: bool, folded: bool, events: Recorder) -> Executable:
+def _compile(graph: Graph, context: PassContext) -> Executable:
     from . import _native
 
     start = time.perf_counter()
-    context = PassContext(events, fastmath, folded, graph.name)
+    events = context.recorder
     fused = default_pipeline().run(graph, context)
-    bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
+    bodies = compile_bodies(fusion_bodies(fused), events, context.fastmath)
     text = Lowering(fused, bodies).run()
     program = _native.Program(
         text.name,

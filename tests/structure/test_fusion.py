@@ -13,6 +13,7 @@ from jitwise.ir.evaluate import evaluate
 from jitwise.ir.parser import parse
 from jitwise.ir.types import ArrayType
 from jitwise.kernel.build import build_kernel
+from jitwise.passes.pipeline import PassContext
 from jitwise.passes.pipelines import DEFAULT
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
@@ -284,6 +285,28 @@ def test_an_expensive_vector_is_stored_between_kernels():
     total = p.reduce_add(y, axes=(0,))
     spread = p.broadcast_in_dim(total, sizes=(p.n, p.n), dimensions=(1,))
     expect(p.finish(p.subtract(y, spread)), kernels=3)
+
+
+@pytest.mark.parametrize("length, kernels", [(8, 4), (200, 1)])
+def test_short_rows_are_reduced_by_a_kernel_of_its_own(length, kernels):
+    text = SOFTMAX.replace("(n, m)", f"(n, {length})").replace("[n, m]", f"[n, {length}]")
+    graph = parse(text.replace(", m = size(0, 1)", ""))
+    fused = DEFAULT.run(graph)
+    assert sum(op.primitive.name == "fusion" for op in fused.ops) == kernels
+    x = np.random.default_rng(0).uniform(size=(6, length))
+    np.testing.assert_allclose(Machine(lower(fused)).run([x])[0], evaluate(graph, [x])[0], 1e-12)
+
+
+def test_how_long_rows_are_may_be_known_from_a_call():
+    graph = parse(SOFTMAX)
+    short = DEFAULT.run(graph, PassContext(sizes={"n": 6, "m": 8}))
+    long = DEFAULT.run(graph, PassContext(sizes={"n": 6, "m": 800}))
+    assert len(long.ops) == 1 < len(short.ops)
+    for shape in ((6, 8), (6, 800)):
+        x = np.random.default_rng(0).uniform(size=shape)
+        expected = evaluate(graph, [x])[0]
+        for fused in (short, long):
+            np.testing.assert_allclose(Machine(lower(fused)).run([x])[0], expected, 1e-12)
 
 
 def test_kernels_that_read_one_array_become_one():
