@@ -60,7 +60,8 @@ template <class T> T load(const char *address) {
     return value;
 }
 
-template <class Op, class T> inline void merge_typed(char *dst, const char *src, std::int64_t count) {
+template <class Op, class T>
+inline void merge_typed(char *__restrict dst, const char *__restrict src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         T value = Op::apply(load<T>(dst + i * sizeof(T)), load<T>(src + i * sizeof(T)));
         std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
@@ -73,15 +74,44 @@ template <class Op, class T> void merge_plain(char *dst, const char *src, std::i
 
 // `target_clones` and templates do not mix: the sums that matter are spelt out.
 JITWISE_WIDE void add_f32(char *dst, const char *src, std::int64_t count) {
-    float *a = reinterpret_cast<float *>(dst);
-    const float *b = reinterpret_cast<const float *>(src);
+    float *__restrict a = reinterpret_cast<float *>(dst);
+    const float *__restrict b = reinterpret_cast<const float *>(src);
     for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
 JITWISE_WIDE void add_f64(char *dst, const char *src, std::int64_t count) {
-    double *a = reinterpret_cast<double *>(dst);
-    const double *b = reinterpret_cast<const double *>(src);
+    double *__restrict a = reinterpret_cast<double *>(dst);
+    const double *__restrict b = reinterpret_cast<const double *>(src);
     for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
+
+// Folds the upper half onto the lower one until 8 lanes are left, then those, all without loops over single lanes.
+template <class T> __attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
+    typedef T Vector __attribute__((vector_size(64)));
+    constexpr int width = 64 / sizeof(T);
+    T *a = reinterpret_cast<T *>(values);
+    while (lanes % (2 * width) == 0) {
+        lanes /= 2;
+        for (int i = 0; i < lanes; i += width) {
+            Vector low, high;
+            std::memcpy(&low, a + i, sizeof low);
+            std::memcpy(&high, a + i + lanes, sizeof high);
+            low = low + high;
+            std::memcpy(a + i, &low, sizeof low);
+        }
+    }
+    while (lanes > 1) {
+        const int half = (lanes + 1) / 2;
+        if (lanes == 8) {
+            const T b0 = a[0] + a[4], b1 = a[1] + a[5], b2 = a[2] + a[6], b3 = a[3] + a[7];
+            a[0] = (b0 + b2) + (b1 + b3);
+            return;
+        }
+        for (int i = 0; i < lanes - half; ++i) a[i] = a[i] + a[i + half];
+        lanes = half;
+    }
+}
+JITWISE_WIDE void tree_f32(char *values, int lanes) { tree_of<float>(values, lanes); }
+JITWISE_WIDE void tree_f64(char *values, int lanes) { tree_of<double>(values, lanes); }
 
 template <class Op> void merge_half(char *dst, const char *src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -165,8 +195,10 @@ template <class T> void prepare_integer(Reduction &r) {
 template <class T> void prepare_real(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<T>(r.op);
-    if (r.op == Combine::add && sizeof(T) == 4) r.merge = add_f32;
-    if (r.op == Combine::add && sizeof(T) == 8) r.merge = add_f64;
+    if (r.op == Combine::add) {
+        r.merge = sizeof(T) == 4 ? add_f32 : add_f64;
+        r.tree = sizeof(T) == 4 ? tree_f32 : tree_f64;
+    }
     r.merge_indexed = indexed_merge<T, Widen>(r.op);
     T identity = T(-0.0);
     if (r.op == Combine::multiply) identity = 1;
@@ -267,6 +299,10 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
     const int itemsize = size_of(r.type);
     char *values = accumulators + r.offset;
     std::int64_t *indices = reinterpret_cast<std::int64_t *>(accumulators + r.indices_offset);
+    if (r.tree != nullptr) {
+        r.tree(values, lanes);
+        lanes = 1;
+    }
     while (lanes > 1) {
         int half = (lanes + 1) / 2;
         if (r.merge != nullptr) r.merge(values, values + half * itemsize, lanes - half);
@@ -277,7 +313,7 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
     else std::memcpy(scalar, indices, sizeof(std::int64_t));
 }
 
-void result_of_lane(const Reduction &r, int lanes, const char *accumulators, int lane, char *scalar) {
+void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators, int lane, char *scalar) {
     const int itemsize = size_of(r.type);
     if (r.merge != nullptr) {
         std::memcpy(scalar, accumulators + r.offset + lane * itemsize, itemsize);

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstring>
 
 #include "element_type.h"
 
@@ -22,6 +22,9 @@ using Merge = void (*)(char *dst, const char *src, std::int64_t count);
 using MergeIndexed = void (*)(char *values, std::int64_t *indices, const char *other_values,
                               const std::int64_t *other_indices, std::int64_t count);
 
+// The lanes' tree in one call; leaves the result in the first lane.
+using LaneTree = void (*)(char *values, int lanes);
+
 struct Reduction {
     Combine op;
     ElementType type;
@@ -31,6 +34,7 @@ struct Reduction {
     std::size_t counter_offset = 0;
     Merge merge = nullptr;
     MergeIndexed merge_indexed = nullptr;
+    LaneTree tree = nullptr;
     char identity[16] = {};
     char empty[16] = {};  // the result over no elements
 };
@@ -44,7 +48,13 @@ void merge_accumulators(const Reduction *first, const Reduction *last, int lanes
 // The result of reducing the lanes: 16 bytes per reduction to scalars[16 * r]; destroys the accumulator.
 void reduce_lanes(const Reduction &reduction, int lanes, char *accumulators, char *scalar);
 // Result of one lane, when every lane is a row of its own (`lanes` lanes per chunk).
-void result_of_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane, char *scalar);
+void result_of_wide_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane, char *scalar);
+inline void result_of_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane, char *scalar) {
+    const char *value = accumulators + reduction.offset;
+    if (reduction.merge != nullptr && size_of(reduction.type) == 8) std::memcpy(scalar, value + lane * 8, 8);
+    else if (reduction.merge != nullptr && size_of(reduction.type) == 4) std::memcpy(scalar, value + lane * 4, 4);
+    else result_of_wide_lane(reduction, lanes, accumulators, lane, scalar);
+}
 void set_counters(const Reduction *first, const Reduction *last, char *accumulators, std::int64_t index);
 
 }  // namespace jitwise

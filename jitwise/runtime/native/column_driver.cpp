@@ -6,14 +6,12 @@
 //   few columns   m rows are taken as one row of m * columns; the m partial results are merged pairwise:
 //                     rows   a b | c d | e f | g h      2 columns, m = 2:   a b c d | e f g h
 //   many rows     for a narrow result the rows are cut into fixed blocks, merged pairwise, shared by threads
+// Operands that are dense down the columns go another way: column_tall.cpp.
 #include <algorithm>
 #include <cstring>
 
-#include "kernel.h"
+#include "columns.h"
 #include "pool.h"
-#include "rows.h"
-#include "small_buffer.h"
-#include "strided.h"
 
 namespace jitwise {
 
@@ -24,24 +22,10 @@ constexpr std::int64_t row_block_points = 65536;  // points of a block of rows
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
-struct ColumnPlan {
-    const Kernel &kernel;
-    std::int64_t rows, columns;
-    std::int64_t fold = 1;        // rows taken as one
-    std::int64_t row_block;       // rows per partial result
-    std::int64_t column_block;    // columns per pass, a multiple of lanes; counted in folded columns
-    bool has_row_operand = false;
-    SmallBuffer<Strided, 2> spaces;  // vector: the whole space; row: the reduced axes; output: the kept axes
-
-    ColumnPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
-    std::int64_t width() const { return columns * fold; }
-
-private:
-    void choose_sizes();
-};
+}  // namespace
 
 ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer)
-    : kernel(kernel), spaces(kernel.operand_count()) {
+    : kernel(kernel), spaces(kernel.operand_count()), down(kernel.operand_count()), across(kernel.operand_count()) {
     if (outer < 0 || outer > ndim) throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
     rows = product(shape, outer);
     columns = product(shape + outer, ndim - outer);
@@ -60,6 +44,8 @@ ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const 
         } else {
             broadcast_strides(views[k], shape, ndim, strides, kernel, k);
             spaces[k] = Strided(views[k].data, ndim, shape, strides, itemsize);
+            down[k] = Strided(views[k].data, outer, shape, strides, itemsize);
+            across[k] = Strided(views[k].data, ndim - outer, shape + outer, strides + outer, itemsize);
         }
     }
     choose_sizes();
@@ -76,6 +62,8 @@ void ColumnPlan::choose_sizes() {
     const std::int64_t most = std::max<std::int64_t>(fold, row_block_points / std::max<std::int64_t>(columns, 1));
     row_block = columns <= 8 * lanes && rows > 2 * most ? most / fold * fold : std::max<std::int64_t>(rows, 1);
 }
+
+namespace {
 
 // One thread's buffers, and its work on one block of rows by one block of columns.
 class ColumnWorker {
@@ -291,6 +279,7 @@ void run_columns(const Kernel &kernel, const View *views, int ndim, const std::i
     ColumnPlan plan(kernel, views, ndim, shape, outer);
     if (plan.columns == 0) return;
     if (plan.rows == 0) return fill_empty(plan);
+    if (run_tall_columns(plan)) return;
     if (plan.row_block < plan.rows) run_narrow(plan);
     else run_wide(plan);
 }

@@ -95,6 +95,9 @@ void Kernel::prepare() {
     nanoseconds_per_point = estimate(*this);
     transposable = mode == Mode::row && scratch.empty() && !reductions.empty() &&
                    reductions.back().phase == 0 && phases.size() > 1;
+    any_order = true;
+    for (const Reduction &r : reductions)
+        if ((r.op == Combine::add || r.op == Combine::multiply) && r.type >= ElementType::f16) any_order = false;
     for (int k = 0; k < operand_count(); ++k)
         if (operands[k].role == (is_output(k) ? Role::vector : Role::row)) transposable = false;
 }

@@ -9,7 +9,8 @@
 // into scratch. A driver reads each chunk before it writes the same positions, so an output may be
 // an input at identical positions, and nothing else.
 //
-// Results do not depend on the number of threads, on alignment or on strides.
+// Results do not depend on the number of threads or on alignment, and those of rows not on strides. The order of
+// a column reduction depends on which axis is dense, as NumPy's does.
 #pragma once
 
 #include <cstddef>
@@ -61,6 +62,7 @@ struct Kernel {
     std::vector<char> identities;  // image of the initial accumulators
     std::vector<int> reduction_begin;  // reductions of phase p are [begin[p], begin[p + 1])
     double nanoseconds_per_point = 1;
+    bool any_order = true;      // reductions give the same bits in any order of the elements
     bool transposable = false;  // phase 0 can treat one row per lane; only prologues follow
 
     void prepare();  // throws std::invalid_argument

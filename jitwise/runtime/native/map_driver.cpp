@@ -139,17 +139,19 @@ struct Source {
     char *data;             // direct: the first element of the span; constant: the filled chunk
     const Strided *space;   // packed: by flat position in the span
     char *buffer;           // packed: a block
+    char *value = nullptr;  // constant: what the chunk was filled with
 };
 
 // One span (an inner run or the flattened space) whose operands are described by `sources`.
 class Span {
 public:
     Span(const Kernel &kernel, const Strided *spaces, const bool *is_scalar, bool may_repeat)
-        : kernel_(kernel), spaces_(spaces), is_scalar_(is_scalar), may_repeat_(may_repeat),
-          block_(block_of(kernel)), sources_(kernel.operand_count()), scratch_(bytes()) {
+        : kernel_(kernel), may_repeat_(may_repeat), block_(block_of(kernel)), sources_(kernel.operand_count()),
+          scratch_(bytes()) {
         char *free = scratch_.data() + kernel.chunk_bytes;  // the first chunk of each is for tails
         for (int k = 0; k < kernel.operand_count(); ++k) {
             Source &source = sources_[k];
+            source.value = nullptr;
             const int itemsize = kernel.operands[k].itemsize;
             steps_[k] = static_cast<std::int64_t>(itemsize) * kernel.lanes;
             source.buffer = free;
@@ -161,17 +163,26 @@ public:
                 steps_[k] = 0;
             } else if (spaces[k].is_dense() && !spaces[k].is_constant()) {
                 source.access = Access::direct;
-                source.data = spaces[k].data;
             } else if (spaces[k].is_constant() && !kernel.is_output(k)) {
                 source.access = Access::constant;
-                source.data = source.buffer;
-                fill_run(source.data, spaces[k].data, kernel.lanes, itemsize);
                 steps_[k] = 0;
             } else {
                 source.access = Access::packed;
                 any_packed_ = true;
             }
+            if (!is_scalar[k]) begin_at(k, spaces[k].data);
         }
+    }
+
+    // Operand k of this span begins at `data`.
+    void begin_at(int k, char *data) {
+        Source &source = sources_[k];
+        source.data = data;
+        if (source.access == Access::constant && source.value != data) {
+            source.value = data;
+            fill_run(source.buffer, data, kernel_.lanes, kernel_.operands[k].itemsize);
+        }
+        if (source.access == Access::constant) source.data = source.buffer;
     }
 
     void run(std::int64_t start, std::int64_t count) {
@@ -203,14 +214,15 @@ private:
             if (source.access != Access::packed) continue;
             now[k] = source.buffer;
             if (kernel_.is_output(k)) continue;
-            gather(source.buffer, *source.space, start, count);
+            gather(source.buffer, *source.space, source.data, start, count);
             if (tail > 0)
                 fill_run(source.buffer + count * itemsize, source.buffer + (count - 1) * itemsize, lanes - tail, itemsize);
         }
         if (chunks > 0) kernel_.phases[0](now, steps_, chunks, lanes, nullptr, nullptr);
         if (tail > 0) run_tail(now, chunks, tail);
         for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
-            if (sources_[k].access == Access::packed) scatter(*sources_[k].space, start, sources_[k].buffer, count);
+            if (sources_[k].access == Access::packed)
+                scatter(*sources_[k].space, sources_[k].data, start, sources_[k].buffer, count);
     }
 
     // `now` points at the block's first element; direct operands end after chunks * lanes + tail.
@@ -241,8 +253,6 @@ private:
     }
 
     const Kernel &kernel_;
-    const Strided *spaces_;
-    const bool *is_scalar_;
     bool may_repeat_;
     bool any_packed_ = false;
     std::int64_t block_;
@@ -334,19 +344,20 @@ struct General {
     void rows(std::int64_t begin, std::int64_t end, std::int64_t piece, std::int64_t pieces) const {
         const int inner = space.rank - 1;
         SmallBuffer<Strided, 4> spaces(kernel.operand_count());
+        for (int k = 0; k < kernel.operand_count(); ++k)
+            spaces[k] = Strided(space.data[k], 1, space.shape + inner, &space.stride(k, inner), kernel.operands[k].itemsize);
+        Span span(kernel, spaces.data(), is_scalar, may_repeat);
         for (; begin < end; ++begin) {
-            std::int64_t row = begin / pieces, start = (begin - row * pieces) * piece;
+            const std::int64_t row = begin / pieces, start = (begin - row * pieces) * piece;
             for (int k = 0; k < kernel.operand_count(); ++k) {
                 std::int64_t offset = 0, left = row;
-                for (int axis = inner - 1; axis >= 0; --axis) {
+                for (int axis = inner - 1; axis > 0; --axis) {
                     offset += left % space.shape[axis] * space.stride(k, axis);
                     left /= space.shape[axis];
                 }
-                spaces[k] = Strided(space.data[k] + offset, 1, space.shape + inner, &space.stride(k, inner),
-                                    kernel.operands[k].itemsize);
+                if (!is_scalar[k]) span.begin_at(k, space.data[k] + offset + left * space.stride(k, 0));
             }
-            Span(kernel, spaces.data(), is_scalar, may_repeat)
-                .run(start, std::min(piece, space.shape[inner] - start));
+            span.run(start, std::min(piece, space.shape[inner] - start));
         }
     }
     void flat(std::int64_t start, std::int64_t count) const {

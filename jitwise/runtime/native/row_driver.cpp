@@ -59,6 +59,31 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
             break;
         }
     }
+    order_rows();
+}
+
+// Rows may come in any order: along memory, as the first vector operand lies, and over as few axes as possible.
+void RowPlan::order_rows() {
+    const int count = kernel.operand_count();
+    int guide = 0;
+    while (guide < count - 1 && kernel.operands[guide].role != Role::vector) ++guide;
+    auto stride = [this](int k, int axis) -> std::int64_t & { return operands[k].outer_strides[axis]; };
+    for (int axis = 1; axis < outer_rank; ++axis)
+        for (int i = axis; i > 0 && std::abs(stride(guide, i)) > std::abs(stride(guide, i - 1)); --i) {
+            std::swap(outer_shape[i], outer_shape[i - 1]);
+            for (int k = 0; k < count; ++k) std::swap(stride(k, i), stride(k, i - 1));
+        }
+    int kept = 0;
+    for (int axis = 0; axis < outer_rank; ++axis) {
+        if (outer_shape[axis] == 1) continue;
+        bool merges = kept > 0;
+        for (int k = 0; merges && k < count; ++k) merges = stride(k, kept - 1) == stride(k, axis) * outer_shape[axis];
+        const int to = merges ? kept - 1 : kept++;
+        outer_shape[to] = merges ? outer_shape[to] * outer_shape[axis] : outer_shape[axis];
+        for (int k = 0; k < count; ++k) stride(k, to) = stride(k, axis);
+    }
+    if (outer_rank > 0 && kept == 0) outer_shape[kept++] = 1;
+    outer_rank = kept;
 }
 
 void RowPlan::locate(std::int64_t row, char **data) const {
@@ -104,7 +129,7 @@ void run_range(const RowPlan &plan, std::int64_t begin, std::int64_t end) {
 void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer) {
     RowPlan plan(kernel, views, ndim, shape, outer);
     if (plan.rows == 0) return;
-    if (plan.inner > 0 && run_short_rows(plan)) return;
+    if (plan.inner > 0 && run_row_per_lane(plan)) return;
     const double row_work = plan.row_work() + 20, work = row_work * plan.rows;
     const int threads = thread_count();
     if (work < parallel_threshold || threads == 1) return run_range(plan, 0, plan.rows);

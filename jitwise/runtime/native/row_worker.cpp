@@ -19,15 +19,20 @@ std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
 }  // namespace
 
+void Counter::merge(char *earlier, const char *later) const {
+    for (int copy = 0; copy < copies_; ++copy)
+        merge_accumulators(first_, last_, lanes_, earlier + copy * bytes_, later + copy * bytes_);
+}
+
 void Counter::push(char *accumulators) {
     int level = 0;
     char *merged = accumulators;
     for (; (count_ >> level) & 1; ++level) {
-        char *earlier = levels_ + level * bytes_;
-        merge_accumulators(first_, last_, lanes_, earlier, merged);
+        char *earlier = levels_ + level * bytes_ * copies_;
+        merge(earlier, merged);
         merged = earlier;
     }
-    std::memcpy(levels_ + level * bytes_, merged, bytes_);
+    std::memcpy(levels_ + level * bytes_ * copies_, merged, bytes_ * copies_);
     ++count_;
 }
 
@@ -35,8 +40,8 @@ char *Counter::collapse() {
     char *merged = nullptr;
     for (int level = 0; (count_ >> level) != 0; ++level) {
         if (!((count_ >> level) & 1)) continue;
-        char *earlier = levels_ + level * bytes_;
-        if (merged != nullptr) merge_accumulators(first_, last_, lanes_, earlier, merged);
+        char *earlier = levels_ + level * bytes_ * copies_;
+        if (merged != nullptr) merge(earlier, merged);
         merged = earlier;
     }
     return merged;
@@ -110,9 +115,7 @@ void RowWorker::gather_block(std::int64_t begin, std::int64_t end) {
     for (int k = 0; k < kernel_.input_count; ++k) {
         const RowOperand &operand = plan_.operands[k];
         if (operand.access != RowAccess::packed) continue;
-        Strided source = operand.inner;
-        source.data = data_[k];
-        gather(buffers_[k], source, begin * lanes_, count);
+        gather(buffers_[k], operand.inner, data_[k], begin * lanes_, count);
         char *last = buffers_[k] + (count - 1) * operand.itemsize;
         if (padded > count) fill_run(last + operand.itemsize, last, padded - count, operand.itemsize);
     }
@@ -121,9 +124,7 @@ void RowWorker::gather_block(std::int64_t begin, std::int64_t end) {
 void RowWorker::scatter_block(std::int64_t begin, std::int64_t end) {
     for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
         if (plan_.operands[k].access != RowAccess::packed) continue;
-        Strided target = plan_.operands[k].inner;
-        target.data = data_[k];
-        scatter(target, begin * lanes_, buffers_[k], elements(begin, end));
+        scatter(plan_.operands[k].inner, data_[k], begin * lanes_, buffers_[k], elements(begin, end));
     }
 }
 
@@ -209,12 +210,6 @@ void RowWorker::run_row() {
         if (kernel_.reduction_begin[phase] == kernel_.reduction_begin[phase + 1]) map_blocks(phase, 0, plan_.blocks);
         else finish_phase(phase, reduce_blocks(phase, 0, plan_.blocks));
     }
-}
-
-void RowWorker::run_epilogue(char *const *data) {
-    for (int k = 0; k < kernel_.operand_count(); ++k) pointers_[k] = data[k];
-    for (std::size_t phase = 1; phase < kernel_.phases.size(); ++phase)
-        kernel_.phases[phase](pointers_, steps_, 0, lanes_, accumulators_, scalars_);
 }
 
 // No chunks, but a prologue may store row operands.

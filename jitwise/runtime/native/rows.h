@@ -42,13 +42,17 @@ struct RowPlan {
     void locate(std::int64_t row, char **data) const;
     void advance(std::int64_t *index, char **data) const;
     double row_work() const { return kernel.work(inner); }
+
+private:
+    void order_rows();
 };
 
 // Merges accumulators pairwise, as a binary counter: the tree depends on their number only.
 class Counter {
 public:
-    Counter(const Reduction *first, const Reduction *last, int lanes, std::size_t bytes, char *levels)
-        : first_(first), last_(last), lanes_(lanes), bytes_(bytes), levels_(levels) {}
+    // What is pushed is `copies` sets of accumulators of `bytes` each, merged set by set.
+    Counter(const Reduction *first, const Reduction *last, int lanes, std::size_t bytes, char *levels, int copies = 1)
+        : first_(first), last_(last), lanes_(lanes), copies_(copies), bytes_(bytes), levels_(levels) {}
     void push(char *accumulators);
     // The merge of all that was pushed; at least one.
     char *collapse();
@@ -59,8 +63,9 @@ public:
     }
 
 private:
+    void merge(char *earlier, const char *later) const;
     const Reduction *first_, *last_;
-    int lanes_;
+    int lanes_, copies_;
     std::size_t bytes_;
     char *levels_;
     std::uint64_t count_ = 0;
@@ -82,8 +87,6 @@ public:
     void finish_phase(int phase, char *accumulators);
     char *scalars() { return scalars_; }
     void run_empty_row();
-    // Phases after the first, for a row whose scalars are known.
-    void run_epilogue(char *const *data);
 
 private:
     void carve(char *shared_scratch);
@@ -108,8 +111,8 @@ private:
     std::int64_t steps_[max_operands];
 };
 
-// Rows of few elements: a row per lane. False: this kernel or call is not of that kind.
-bool run_short_rows(const RowPlan &plan);
+// Short rows, or rows side by side: a row per lane. False: this kernel or call is not of that kind.
+bool run_row_per_lane(const RowPlan &plan);
 // Few rows with much work: each phase of a row is shared by all threads.
 void run_long_rows(const RowPlan &plan);
 

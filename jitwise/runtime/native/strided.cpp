@@ -56,21 +56,36 @@ void carry(const Strided &space, std::int64_t *index, std::int64_t *offset) {
     }
 }
 
-// Calls visit(element address, stride, dense position, run length) for each inner run.
+// Rows of a few elements each are copied column by column, so that the loops stay long.
+constexpr std::int64_t short_run = 16;
+
+// Calls visit(element address, its stride, dense position, dense stride in elements, length) for each run.
 template <class Visit>
-void for_runs(const Strided &space, std::int64_t start, std::int64_t count, Visit visit) {
+void for_runs(const Strided &space, char *data, std::int64_t start, std::int64_t count, Visit visit) {
     if (space.ndim <= 1) {
         std::int64_t stride = space.ndim == 0 ? 0 : space.strides[0];
-        visit(space.data + start * stride, stride, std::int64_t{0}, count);
+        visit(data + start * stride, stride, std::int64_t{0}, std::int64_t{1}, count);
         return;
     }
     std::int64_t index[max_rank], offset;
     unravel(space, start, index, &offset);
     const int last = space.ndim - 1;
+    const std::int64_t length = space.shape[last];
     std::int64_t done = 0;
     while (done < count) {
-        std::int64_t run = std::min(space.shape[last] - index[last], count - done);
-        visit(space.data + offset, space.strides[last], done, run);
+        const std::int64_t rows = std::min(space.shape[last - 1] - index[last - 1], (count - done) / length);
+        if (length <= short_run && index[last] == 0 && rows > 4) {
+            for (std::int64_t column = 0; column < length; ++column)
+                visit(data + offset + column * space.strides[last], space.strides[last - 1], done + column, length, rows);
+            done += rows * length;
+            if (done == count) return;
+            index[last - 1] += rows - 1;
+            offset += (rows - 1) * space.strides[last - 1];
+            carry(space, index, &offset);
+            continue;
+        }
+        const std::int64_t run = std::min(length - index[last], count - done);
+        visit(data + offset, space.strides[last], done, std::int64_t{1}, run);
         done += run;
         if (done == count) return;
         index[last] += run;
@@ -134,19 +149,19 @@ void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
     }
 }
 
-void gather(char *dst, const Strided &source, std::int64_t start, std::int64_t count) {
+void gather(char *dst, const Strided &source, const char *data, std::int64_t start, std::int64_t count) {
     const int itemsize = source.itemsize;
-    for_runs(source, start, count,
-             [=](const char *src, std::int64_t stride, std::int64_t position, std::int64_t run) {
-                 copy_run(dst + position * itemsize, itemsize, src, stride, run, itemsize);
+    for_runs(source, const_cast<char *>(data), start, count,
+             [=](const char *src, std::int64_t stride, std::int64_t position, std::int64_t step, std::int64_t run) {
+                 copy_run(dst + position * itemsize, step * itemsize, src, stride, run, itemsize);
              });
 }
 
-void scatter(const Strided &target, std::int64_t start, const char *src, std::int64_t count) {
+void scatter(const Strided &target, char *data, std::int64_t start, const char *src, std::int64_t count) {
     const int itemsize = target.itemsize;
-    for_runs(target, start, count,
-             [=](char *dst, std::int64_t stride, std::int64_t position, std::int64_t run) {
-                 copy_run(dst, stride, src + position * itemsize, itemsize, run, itemsize);
+    for_runs(target, data, start, count,
+             [=](char *dst, std::int64_t stride, std::int64_t position, std::int64_t step, std::int64_t run) {
+                 copy_run(dst, stride, src + position * itemsize, step * itemsize, run, itemsize);
              });
 }
 

@@ -33,8 +33,15 @@ void copy_run(char *dst, std::int64_t dst_stride, const char *src, std::int64_t 
               std::int64_t count, int itemsize);
 // `count` copies of the element at `src`; dst is dense and may not contain src.
 void fill_run(char *dst, const char *src, std::int64_t count, int itemsize);
-void gather(char *dst, const Strided &source, std::int64_t start, std::int64_t count);
-void scatter(const Strided &target, std::int64_t start, const char *src, std::int64_t count);
+// `data` stands in for the address in `source` or `target`.
+void gather(char *dst, const Strided &source, const char *data, std::int64_t start, std::int64_t count);
+void scatter(const Strided &target, char *data, std::int64_t start, const char *src, std::int64_t count);
+inline void gather(char *dst, const Strided &source, std::int64_t start, std::int64_t count) {
+    gather(dst, source, source.data, start, count);
+}
+inline void scatter(const Strided &target, std::int64_t start, const char *src, std::int64_t count) {
+    scatter(target, target.data, start, src, count);
+}
 // Any strides on both sides; equal shapes; the two do not overlap unless they are the same view.
 void copy_strided(char *dst, const std::int64_t *dst_strides, const char *src,
                   const std::int64_t *src_strides, const std::int64_t *shape, int ndim, int itemsize);

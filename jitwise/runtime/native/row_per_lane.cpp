@@ -1,0 +1,298 @@
+// A lane takes a row of its own: for rows of few elements, and for rows whose neighbours lie side by side.
+//
+//     rows   a0 a1 a2 | b0 b1 b2 | c0 ...      chunks   a0 b0 c0 ... | a1 b1 c1 ... | a2 b2 c2 ...
+//
+// So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally, and only the
+// epilogue runs row by row. Two uses:
+//   short    rows of at most 32 elements, in any layout: packed; blocks of eight are merged pairwise
+//   across   longer rows, when every chunk can be read in place, as in sums along the rows of a Fortran-ordered
+//            array; where the order matters the elements are taken in the order of row_worker.cpp: a set of
+//            accumulators for each of its lanes, merged by its trees
+// For kernels whose reductions are all in the first phase, which reads no row operand,
+// and that write row operands only, in later phases.
+#include <algorithm>
+#include <cstring>
+
+#include "pool.h"
+#include "rows.h"
+
+namespace jitwise {
+
+namespace {
+
+constexpr std::int64_t longest_short_row = 32;
+constexpr std::int64_t short_block = 8;
+
+std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
+
+bool is_short(const RowPlan &plan) { return plan.inner <= longest_short_row; }
+
+// Elements begin, begin + stride, ... before end, of every row.
+struct Elements {
+    std::int64_t begin, end, stride;
+    std::int64_t count() const { return begin < end ? (end - begin + stride - 1) / stride : 0; }
+};
+
+class RowPerLane {
+public:
+    explicit RowPerLane(const RowPlan &plan)
+        : plan_(plan), kernel_(plan.kernel), lanes_(kernel_.lanes), block_(is_short(plan) ? short_block : chunks_per_block),
+          packed_chunks_(is_short(plan) ? plan.inner : block_),
+          sets_(is_short(plan) || kernel_.any_order ? 1 : lanes_),
+          levels_count_(sets_ * Counter::levels_for((plan.inner + block_ * sets_ - 1) / (block_ * sets_))), memory_(bytes()) {
+        char *free = memory_.data();
+        accumulators_ = free;
+        levels_ = accumulators_ + sets_ * kernel_.accumulator_bytes;
+        scalars_ = levels_ + levels_count_ * kernel_.accumulator_bytes;
+        free = scalars_ + aligned(16 * kernel_.reductions.size());
+        last_ = plan.outer_rank - 1;
+        for (int k = 0; k < kernel_.operand_count(); ++k) {
+            const bool moves = kernel_.operands[k].role == Role::vector;
+            buffers_[k] = free;
+            chunk_steps_[k] = moves ? static_cast<std::int64_t>(plan.operands[k].itemsize) * lanes_ : 0;
+            free += moves ? aligned(chunk_steps_[k] * packed_chunks_) : 64;
+            if (kernel_.is_output(k)) written_.push_back({k, plan.operands[k].outer_strides[last_]});
+        }
+    }
+
+    // Rows [begin, end) of short rows, packed lane by lane, whatever axes they run over.
+    void run_short(std::int64_t begin, std::int64_t end) {
+        char *data[max_operands];
+        std::int64_t index[max_rank];
+        start(begin, index, data);
+        for (; begin < end; begin += lanes_) {
+            const int count = static_cast<int>(std::min<std::int64_t>(lanes_, end - begin));
+            std::int64_t first_index[max_rank];
+            char *first[max_operands];
+            std::copy_n(index, plan_.outer_rank, first_index);
+            std::copy_n(data, kernel_.operand_count(), first);
+            pack_group(count, index, data);
+            finish(reduce(nullptr, count), count, first_index, first);
+        }
+    }
+
+    // Groups of up to `lanes` neighbours along the last outer axis.
+    void run_groups(std::int64_t begin, std::int64_t end) {
+        const std::int64_t length = plan_.outer_shape[last_], groups = (length + lanes_ - 1) / lanes_;
+        char *data[max_operands];
+        std::int64_t index[max_rank];
+        for (; begin < end; ++begin) {
+            const std::int64_t line = begin / groups, first = (begin - line * groups) * lanes_;
+            const int count = static_cast<int>(std::min<std::int64_t>(lanes_, length - first));
+            start(line * length + first, index, data);
+            finish(sets_ > 1 ? reduce_in_order(data, count) : reduce(data, count), count, index, data);
+        }
+    }
+
+private:
+    struct Written {
+        int operand;
+        std::int64_t stride;
+    };
+
+    std::size_t bytes() const {
+        std::size_t total = (sets_ + levels_count_) * kernel_.accumulator_bytes + aligned(16 * kernel_.reductions.size());
+        for (int k = 0; k < kernel_.operand_count(); ++k)
+            total += 64 + aligned(static_cast<std::size_t>(plan_.operands[k].itemsize) * lanes_ * packed_chunks_);
+        return total;
+    }
+
+    void start(std::int64_t row, std::int64_t *index, char **data) const {
+        plan_.locate(row, data);
+        for (int axis = last_; axis >= 0; --axis) {
+            index[axis] = row % plan_.outer_shape[axis];
+            row /= plan_.outer_shape[axis];
+        }
+    }
+
+    // Rows come in runs along the last outer axis. Leaves `index` and `data` after the last of them.
+    void pack_group(int count, std::int64_t *index, char **data) {
+        for (int done = 0; done < count;) {
+            const std::int64_t left = plan_.outer_shape[last_] - index[last_];
+            const int run = static_cast<int>(std::min<std::int64_t>(left, count - done));
+            for (int k = 0; k < kernel_.input_count; ++k) {
+                if (chunk_steps_[k] == 0) buffers_[k] = data[k];
+                else pack(k, data[k], {0, plan_.inner, 1}, done, run);
+            }
+            done += run;
+            index[last_] += run - 1;
+            for (int k = 0; k < kernel_.operand_count(); ++k)
+                data[k] += (run - 1) * plan_.operands[k].outer_strides[last_];
+            plan_.advance(index, data);
+        }
+        for (int k = 0; k < kernel_.input_count; ++k)
+            if (chunk_steps_[k] != 0) pad(k, plan_.inner, count);
+    }
+
+    // Lanes that are no row repeat the last one.
+    void pad(int k, std::int64_t chunks, int count) {
+        if (count == lanes_) return;
+        const int itemsize = plan_.operands[k].itemsize;
+        for (std::int64_t i = 0; i < chunks; ++i) {
+            char *place = buffers_[k] + i * chunk_steps_[k] + count * itemsize;
+            fill_run(place, place - itemsize, lanes_ - count, itemsize);
+        }
+    }
+
+    // Elements of `run` rows into lanes from `lane` on.
+    void pack(int k, const char *row, const Elements &elements, int lane, int run) {
+        const RowOperand &operand = plan_.operands[k];
+        const int itemsize = operand.itemsize;
+        const std::int64_t stride = operand.outer_strides[last_];
+        char *to = buffers_[k] + lane * itemsize;
+        if (operand.inner.ndim <= 1) {
+            const std::int64_t inner_stride = operand.inner.ndim == 0 ? 0 : operand.inner.strides[0];
+            for (std::int64_t i = elements.begin; i < elements.end; i += elements.stride, to += chunk_steps_[k])
+                copy_run(to, itemsize, row + i * inner_stride, stride, run, itemsize);
+            return;
+        }
+        // Only short rows get here: `lies_across` wants evenly strided ones.
+        char values[longest_short_row * 16];
+        for (int r = 0; r < run; ++r) {
+            gather(values, operand.inner, row + r * stride, 0, plan_.inner);
+            copy_run(to + r * itemsize, chunk_steps_[k], values, itemsize, plan_.inner, itemsize);
+        }
+    }
+
+    // `data`: the first of `count` neighbours, read in place where they are dense; null: all is packed.
+    char *reduce(char *const *data, int count) {
+        const Reduction *first = kernel_.reductions.data(), *last = first + kernel_.reductions.size();
+        Counter counter(first, last, lanes_, kernel_.accumulator_bytes, levels_);
+        char *now[max_operands];
+        std::int64_t steps[max_operands];
+        for (std::int64_t begin = 0; begin < plan_.inner; begin += block_) {
+            const std::int64_t end = std::min(begin + block_, plan_.inner);
+            std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
+            set_counters(first, last, accumulators_, begin * lanes_);
+            for (int k = 0; k < kernel_.operand_count(); ++k) {
+                steps[k] = chunk_steps_[k];
+                now[k] = buffers_[k] + (data == nullptr ? begin * steps[k] : 0);
+                if (data != nullptr && !kernel_.is_output(k)) locate_block(k, data[k], {begin, end, 1}, count, &now[k], &steps[k]);
+            }
+            kernel_.phases[0](now, steps, end - begin, lanes_, accumulators_, scalars_);
+            if (plan_.inner <= block_) return accumulators_;
+            counter.push(accumulators_);
+        }
+        return counter.collapse();
+    }
+
+    // Lane l of a row's own accumulator collects elements l, l + lanes, ...: here that is set l.
+    char *reduce_in_order(char *const *data, int count) {
+        const Reduction *first = kernel_.reductions.data(), *last = first + kernel_.reductions.size();
+        const std::size_t bytes = kernel_.accumulator_bytes;
+        Counter counter(first, last, lanes_, bytes, levels_, sets_);
+        char *sets = accumulators_;
+        const std::int64_t block = block_ * lanes_;
+        for (std::int64_t begin = 0; begin < plan_.inner; begin += block) {
+            for (int lane = 0; lane < lanes_; ++lane) {
+                std::memcpy(accumulators_ + lane * bytes, kernel_.identities.data(), bytes);
+                const Elements elements = {begin + lane, std::min(begin + block, plan_.inner), lanes_};
+                if (elements.count() > 0) run_elements(elements, data, count, accumulators_ + lane * bytes);
+            }
+            if (plan_.inner > block) counter.push(accumulators_);
+        }
+        if (plan_.inner > block) sets = counter.collapse();
+        for (int lanes = lanes_, half; lanes > 1; lanes = half) {
+            half = (lanes + 1) / 2;
+            for (int lane = 0; lane < lanes - half; ++lane)
+                merge_accumulators(first, last, lanes_, sets + lane * bytes, sets + (lane + half) * bytes);
+        }
+        return sets;
+    }
+
+    void run_elements(const Elements &elements, char *const *data, int count, char *accumulators) {
+        char *now[max_operands];
+        std::int64_t steps[max_operands];
+        for (int k = 0; k < kernel_.operand_count(); ++k) {
+            steps[k] = chunk_steps_[k];
+            now[k] = buffers_[k];
+            if (!kernel_.is_output(k)) locate_block(k, data[k], elements, count, &now[k], &steps[k]);
+        }
+        kernel_.phases[0](now, steps, elements.count(), lanes_, accumulators, scalars_);
+    }
+
+    void locate_block(int k, char *data, const Elements &elements, int count, char **now, std::int64_t *step) {
+        const RowOperand &operand = plan_.operands[k];
+        if (*step == 0) {
+            *now = data;
+        } else if (count == lanes_ && operand.inner.ndim == 1 && operand.outer_strides[last_] == operand.itemsize) {
+            *step = operand.inner.strides[0] * elements.stride;
+            *now = data + elements.begin * operand.inner.strides[0];
+        } else {
+            pack(k, data, elements, 0, count);
+            pad(k, elements.count(), count);
+        }
+    }
+
+    // The phases after the first, row by row: prologues only.
+    void finish(const char *accumulators, int count, std::int64_t *index, char **data) {
+        for (int lane = 0; lane < count;) {
+            const std::int64_t left = plan_.outer_shape[last_] - index[last_];
+            const int end = lane + static_cast<int>(std::min<std::int64_t>(left, count - lane));
+            const int run = end - lane;
+            char *now[max_operands];
+            std::copy_n(data, kernel_.operand_count(), now);
+            for (; lane < end; ++lane) {
+                for (std::size_t r = 0; r < kernel_.reductions.size(); ++r)
+                    result_of_lane(kernel_.reductions[r], lanes_, accumulators, lane, scalars_ + 16 * r);
+                for (std::size_t phase = 1; phase < kernel_.phases.size(); ++phase)
+                    kernel_.phases[phase](now, chunk_steps_, 0, lanes_, accumulators_, scalars_);
+                for (const Written &written : written_) now[written.operand] += written.stride;
+            }
+            index[last_] += run - 1;
+            for (int k = 0; k < kernel_.operand_count(); ++k)
+                data[k] += (run - 1) * plan_.operands[k].outer_strides[last_];
+            plan_.advance(index, data);
+        }
+    }
+
+    const RowPlan &plan_;
+    const Kernel &kernel_;
+    const int lanes_;
+    const std::int64_t block_, packed_chunks_;
+    const int sets_, levels_count_;
+    Scratch memory_;
+    int last_;
+    char *accumulators_, *levels_, *scalars_;
+    std::vector<Written> written_;
+    char *buffers_[max_operands];
+    std::int64_t chunk_steps_[max_operands];
+};
+
+// Neighbours side by side, elements of a row apart, in every operand that has both.
+bool lies_across(const RowPlan &plan) {
+    const int last = plan.outer_rank - 1;
+    if (plan.outer_shape[last] < plan.kernel.lanes / 2) return false;
+    for (int k = 0; k < plan.kernel.input_count; ++k) {
+        const RowOperand &operand = plan.operands[k];
+        if (plan.kernel.operands[k].role != Role::vector) continue;
+        if (operand.inner.ndim != 1 || operand.outer_strides[last] != operand.itemsize ||
+            std::abs(operand.inner.strides[0]) <= operand.itemsize)
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool run_row_per_lane(const RowPlan &plan) {
+    const Kernel &kernel = plan.kernel;
+    if (!kernel.transposable || plan.outer_rank == 0) return false;
+    const bool short_rows = is_short(plan);
+    if (!short_rows && !lies_across(plan)) return false;
+    const int lanes = kernel.lanes;
+    const double row_work = plan.row_work() + 8;
+    const std::int64_t length = plan.outer_shape[plan.outer_rank - 1];
+    const std::int64_t groups = short_rows ? (plan.rows + lanes - 1) / lanes
+                                           : plan.rows / length * ((length + lanes - 1) / lanes);
+    std::int64_t grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(8000 / (row_work * lanes)));
+    if (row_work * plan.rows < parallel_threshold) grain = groups;
+    parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
+        RowPerLane worker(plan);
+        if (short_rows) worker.run_short(begin * lanes, std::min(end * lanes, plan.rows));
+        else worker.run_groups(begin, end);
+    });
+    return true;
+}
+
+}  // namespace jitwise
