@@ -1,3 +1,0 @@
-"""Machine and strategy models: what to compile, from measured costs (not built yet; see
-ROADMAP.md).
-"""
