@@ -329,7 +329,7 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
         if not np.can_cast(each.dtype, target.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")
         rebind(target, each)
-    written = tuple(
+    written: tuple[Any, ...] = tuple(
         each if target is None else target for target, each in zip(out, results, strict=True)
     )
     return written if len(written) > 1 else written[0]
