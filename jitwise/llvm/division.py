@@ -2,8 +2,9 @@
 
 No vector unit divides integers. Up to 16 bits a float32 quotient is exact enough to be floored, up
 to 32 bits a float64 one: a quotient that is no integer is further from the next integer than the
-rounding error. 64-bit division, and fmod, are loops over a stack buffer, in one function per dtype
-that is part of the module when used.
+rounding error. A constant divisor is multiplied by its reciprocal. 64-bit division, and fmod, work
+on stack buffers, in one function per dtype that is part of the module when used (see
+`division_loops`).
 """
 
 from __future__ import annotations
@@ -12,74 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..ops.elementwise import fuses
+from .division_loops import INTEGER_LOOPS, float_loop
 from .text import SCALARS
 
 if TYPE_CHECKING:
+    from .division_loops import Loop
     from .operations import Operand, Operations
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
-
-_LOOP = """define internal void @{name}(ptr %a, ptr %b, ptr %out, i64 %n) nounwind {{
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [0, %entry], [%next, %loop]
-  %pa = getelementptr {type}, ptr %a, i64 %i
-  %pb = getelementptr {type}, ptr %b, i64 %i
-  %po = getelementptr {type}, ptr %out, i64 %i
-  %x = load {type}, ptr %pa
-  %y = load {type}, ptr %pb
-{body}
-  store {type} %r, ptr %po
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %n
-  br i1 %more, label %loop, label %exit
-exit:
-  ret void
-}}"""
-
-# The divisor is replaced by 1 where it is 0 or -1: both are answered without dividing.
-_SIGNED = """  %zero = icmp eq i64 %y, 0
-  %minus = icmp eq i64 %y, -1
-  %special = or i1 %zero, %minus
-  %d = select i1 %special, i64 1, i64 %y
-  %t = sdiv i64 %x, %d
-  %p = mul i64 %t, %d
-  %m = sub i64 %x, %p"""
-_FLOORED = """
-  %inexact = icmp ne i64 %m, 0
-  %mixed = xor i64 %m, %d
-  %negative = icmp slt i64 %mixed, 0
-  %down = and i1 %inexact, %negative"""
-_BODIES = {
-    "floor_divide_i64": _SIGNED
-    + _FLOORED
-    + """
-  %one = zext i1 %down to i64
-  %f = sub i64 %t, %one
-  %opposite = sub i64 0, %x
-  %g = select i1 %minus, i64 %opposite, i64 %f
-  %r = select i1 %zero, i64 0, i64 %g""",
-    "remainder_i64": _SIGNED
-    + _FLOORED
-    + """
-  %shift = select i1 %down, i64 %d, i64 0
-  %f = add i64 %m, %shift
-  %r = select i1 %special, i64 0, i64 %f""",
-    "truncated_remainder_i64": _SIGNED + "\n  %r = select i1 %special, i64 0, i64 %m",
-    "floor_divide_u64": """  %zero = icmp eq i64 %y, 0
-  %d = select i1 %zero, i64 1, i64 %y
-  %q = udiv i64 %x, %d
-  %r = select i1 %zero, i64 0, i64 %q""",
-    "remainder_u64": """  %zero = icmp eq i64 %y, 0
-  %d = select i1 %zero, i64 1, i64 %y
-  %m = urem i64 %x, %d
-  %r = select i1 %zero, i64 0, i64 %m""",
-    "fmod_f32": "  %r = call float @fmodf(float %x, float %y)",
-    "fmod_f64": "  %r = call double @fmod(double %x, double %y)",
-}
-_LIBRARY = {"fmod_f32": ("fmodf", "float"), "fmod_f64": ("fmod", "double")}
 
 
 def floor_divide(e: Operations, left: Operand, right: Operand) -> Operand:
@@ -110,25 +53,32 @@ def float_remainder(e: Operations, left: Operand, right: Operand) -> Operand:
     if dtype.itemsize == 2:
         wide = float_remainder(e, e.convert(left, FLOAT32), e.convert(right, FLOAT32))
         return e.convert(wide, dtype)
-    return _loop(e, f"fmod_f{dtype.itemsize * 8}", left, right)
+    symbol = "fmodf" if dtype == FLOAT32 else "fmod"
+    name = f"fmod_f{dtype.itemsize * 8}"
+    return _call(e, name, float_loop(name, SCALARS[dtype], symbol, fuses()), left, right)
 
 
 def _loop(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
-    type = SCALARS[left.dtype]
-    e.support[name] = _LOOP.format(name=name, type=type, body=_BODIES[name])
-    if name in _LIBRARY:
-        symbol, scalar = _LIBRARY[name]
-        e.symbols.add(symbol)
-        e.declarations[symbol] = f"declare {scalar} @{symbol}({scalar}, {scalar})"
+    return _call(e, name, INTEGER_LOOPS[name], left, right)
+
+
+def _call(e: Operations, name: str, loop: Loop, left: Operand, right: Operand) -> Operand:
+    e.support[name] = loop.text
+    e.declarations.update(loop.declarations)
+    if loop.symbol is not None:
+        e.symbols.add(loop.symbol)
     return e.call_on_buffers(name, (left, right), left.dtype)
 
 
 def _quotient(
     e: Operations, left: Operand, right: Operand, rounding: str
-) -> tuple[Operand, Operand]:
+) -> tuple[Operand, Operand | None]:
     """The quotient (0 for a zero divisor, the opposite for -1), and the mask of those cases."""
     dtype = left.dtype
     wide = FLOAT32 if dtype.itemsize <= 2 else FLOAT64
+    number = e.constant_of(right)
+    if number is not None and number not in (0, -1) and rounding == "floor":
+        return _by_reciprocal(e, left, int(number), wide), None
     zero = e.compare("eq", right, e.constant(0, dtype))
     if dtype.kind == "u":
         divisor = e.select(zero, e.constant(1, dtype), right)
@@ -143,6 +93,18 @@ def _quotient(
     return e.select(zero, e.constant(0, dtype), quotient), special
 
 
+def _by_reciprocal(e: Operations, left: Operand, divisor: int, wide: np.dtype) -> Operand:
+    """Floor division by a constant: half an element is added, so that no multiple of the divisor
+    is near an integer, and the two roundings of the product cannot matter.
+    """
+    half = e.constant(0.5 if divisor > 0 else -0.5, wide)
+    middle = e.instruction("fadd", e.convert(left, wide), half)
+    ratio = e.instruction("fmul", middle, e.constant(wide.type(1) / wide.type(divisor), wide))
+    if left.dtype.kind == "u":
+        return _whole(e, "fptoui", ratio, left.dtype)
+    return _whole(e, "fptosi", e.intrinsic("floor", ratio), left.dtype)
+
+
 def _whole(e: Operations, opcode: str, number: Operand, dtype: np.dtype) -> Operand:
     """A float that is in range as an integer, which needs no guard."""
     return e.define(
@@ -153,4 +115,6 @@ def _whole(e: Operations, opcode: str, number: Operand, dtype: np.dtype) -> Oper
 def _remainder(e: Operations, left: Operand, right: Operand, rounding: str) -> Operand:
     quotient, special = _quotient(e, left, right, rounding)
     rest = e.instruction("sub", left, e.instruction("mul", quotient, right))
+    if special is None:
+        return rest
     return e.select(special, e.constant(0, left.dtype), rest)

@@ -171,6 +171,13 @@ class Operations:
             )
         return Operand(splat(SCALARS[dtype], self.lanes, literal(value, dtype)), dtype)
 
+    def constant_of(self, operand: Operand) -> int | None:
+        """The integer that an operand is in every lane, if that is known."""
+        text = operand.text
+        if text.startswith("splat ("):
+            text = text[7:-1].split()[1]
+        return int(text) if text.lstrip("-").isdigit() else None
+
     def real(self, operand: Operand) -> Operand:
         """The real part."""
         return Operand(operand.text, PARTS[operand.dtype])

@@ -33,7 +33,7 @@ def _each_part(opcode: str) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _fuses() -> bool:
+def fuses() -> bool:
     """Whether NumPy's loops of complex products use fused multiply-add on this machine."""
     from numpy._core._multiarray_umath import __cpu_features__ as features
 
@@ -43,7 +43,7 @@ def _fuses() -> bool:
 def _multiply_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     a, b, c, d = e.real(left), e.imag(left), e.real(right), e.imag(right)
     across, along = e.instruction("fmul", b, d), e.instruction("fmul", b, c)
-    if _fuses():
+    if fuses():
         real = e.intrinsic("fma", a, c, e.intrinsic("fneg", across))
         return e.complex(real, e.intrinsic("fma", a, d, along))
     return e.complex(
