@@ -14,6 +14,7 @@ chunk.
       prologue                           %v4 = load <64 x float>, ptr %p0, align 1   br exit
       br %any, loop, exit                ... br %more, loop, done
 
+A phase that memory alone keeps busy takes a chunk in parts, one after another (see `schedule`).
 Memory is never assumed to be aligned. Complex values are interleaved in memory and a pair of
 vectors in a body.
 """
@@ -38,6 +39,7 @@ from ..kernel.nest import (
     Store,
     value_dtypes,
 )
+from ..kernel.schedule import choose_parts
 from .accumulate import Accumulator, accumulator_offsets, combine
 from .operations import BOOL, Operand, Operations
 from .text import PARTS, SCALARS, FunctionText, overload, widen
@@ -118,6 +120,8 @@ class PhaseEmission:
         self.body_scalars: dict[int, Operand] = {}
         self.moving: list[int] = []
         self.accumulators: list[Accumulator] = []
+        self.places: dict[int, str] = {}
+        self.parts = choose_parts(phase)
 
     # ---- the entry block
 
@@ -201,11 +205,15 @@ class PhaseEmission:
             function.line(f"%p{number} = phi ptr [%base{number}, %entry], [%next{number}, %loop]")
         for accumulator in self.accumulators:
             accumulator.begin()
-        for number, operand in self.body_scalars.items():
-            self.vector[number] = self.splat(operand)
-        waiting = iter(self.accumulators)
-        for statement in self.phase.body:
-            self.vector_statement(statement, waiting)
+        self.e.lanes //= self.parts
+        splats = {number: self.splat(operand) for number, operand in self.body_scalars.items()}
+        for part in range(self.parts):
+            self.vector = dict(splats)
+            self.places = {number: self.place(number, part) for number in self.moving}
+            waiting = iter(self.accumulators)
+            for statement in self.phase.body:
+                self.vector_statement(statement, waiting)
+        self.e.lanes = self.kernel.lanes
         for number in self.moving:
             function.line(f"%next{number} = getelementptr i8, ptr %p{number}, i64 %step{number}")
         function.line("%less = sub i64 %left, 1")
@@ -216,6 +224,14 @@ class PhaseEmission:
             for accumulator in self.accumulators:
                 accumulator.finish()
             function.line("br label %exit")
+
+    def place(self, number: int, part: int) -> str:
+        """Where one part of a chunk of an operand begins."""
+        if part == 0:
+            return f"%p{number}"
+        dtypes = [*[operand.dtype for operand in self.kernel.operands], *self.kernel.scratch]
+        size = dtypes[number].itemsize * self.e.lanes * part
+        return self.function.define(f"getelementptr i8, ptr %p{number}, i64 {size}")
 
     def used_scalars(self) -> dict[int, Operand]:
         """Single values that the body uses, in order of use; finished reductions are loaded."""
@@ -245,18 +261,18 @@ class PhaseEmission:
         """A body statement, on `lanes` lanes."""
         match statement:
             case Load(result, source):
-                self.vector[result] = self.load(f"%p{source}", self.outer.dtypes[result])
+                self.vector[result] = self.load(self.places[source], self.outer.dtypes[result])
             case Compute(result, primitive, attrs, operands):
                 self.vector[result] = self.apply(
                     primitive, attrs, [self.value(each) for each in operands]
                 )
             case Store(target, value):
-                self.store(self.value(value), f"%p{target}")
+                self.store(self.value(value), self.places[target])
             case Reduce(_, word, value, None):
                 next(waiting).combine(word, self.value(value))
             case Reduce(_, word, value, int(target)):
-                before = self.load(f"%p{target}", self.outer.dtypes[target])
-                self.store(combine(self.e, word, before, self.value(value)), f"%p{target}")
+                before = self.load(self.places[target], self.outer.dtypes[target])
+                self.store(combine(self.e, word, before, self.value(value)), self.places[target])
 
     # ---- memory
 
