@@ -4,6 +4,9 @@ from typing import Any
 
 class Function:
     __wrapped__: Any
+    clear_cache: Any
+    trace: Any
+    lower: Any
     def __init__(self, miss: Callable[..., Any], fallback: Callable[..., Any]) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...

@@ -332,7 +332,7 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
     written: tuple[Any, ...] = tuple(
         each if target is None else target for target, each in zip(out, results, strict=True)
     )
-    return written if len(written) > 1 else written[0]
+    return written if len(written) != 1 else written[0]
 
 
 def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple) -> Any:
