@@ -24,6 +24,7 @@ from .. import config
 from ..ir.graph import Graph
 from ..ir.verify import VerifyError, verify
 from ..record import Recorder, recorder
+from .compare import Difference, compare
 
 
 @dataclass(slots=True)
@@ -102,7 +103,7 @@ class Pipeline:
                 }
                 context.recorder.event("pass", step.name, detail)
                 if settings.verify:
-                    _verify(step, graph, after)
+                    _verify(step, graph, after, settings.verify, context)
             if settings.log >= 2:
                 _say(
                     f"{context.name}: {step.name} {len(graph.ops)} -> {len(after.ops)} ops, "
@@ -131,10 +132,12 @@ def _run(step: Pass, graph: Graph, context: PassContext) -> Graph:
         raise PassError(f"pass {step.name!r} failed: {error}", graph, step) from error
 
 
-def _verify(step: Pass, before: Graph, after: Graph) -> None:
+def _verify(step: Pass, before: Graph, after: Graph, level: int, context: PassContext) -> None:
     try:
         verify(after)
-    except VerifyError as error:
+        if level >= 2:
+            compare(before, after, exact=not context.fastmath)
+    except (VerifyError, Difference) as error:
         raise PassError(f"after pass {step.name!r}: {error}", before, step) from error
 
 

@@ -204,6 +204,22 @@ def test_a_pass_that_breaks_a_graph_is_named():
         Pipeline((Break(),)).run(parse(CENTRE))
 
 
+def test_a_pass_that_changes_the_meaning_is_named_at_level_two():
+    class Forget:
+        name = "forget"
+
+        def run(self, graph, context):
+            from jitwise.ir.graph import Graph
+
+            outputs = (graph.ops[-1].operands[0],)
+            return Graph(graph.name, graph.inputs, graph.ops, outputs, graph.symbols, graph.guards)
+
+    with config.override(verify=2):
+        DEFAULT.run(parse(CENTRE))
+        with pytest.raises(PassError, match="after pass 'forget': output 0"):
+            Pipeline((Forget(),)).run(parse(CENTRE))
+
+
 def test_bisecting_leaves_out_what_comes_after_the_limit():
     graph = parse("""graph f(%0: f64[n]) where n = size(0, 0) {
       %1: f64[n] = sine(%0)
