@@ -25,7 +25,7 @@ def _cumulative(name: str, ufunc: np.ufunc, library: str | None) -> Primitive:
     def execute(program: ProgramEmitter, op: Op) -> None:
         operand = program.slot(op.operands[0])
         out = program.allocate(op.results[0])
-        program.instruction("library", library, [operand], [out], [op.attrs["axis"]], [])
+        program.instruction("library", library, [operand], [out], [op.attrs["axis"], 0], [])
 
     return register(
         Primitive(
