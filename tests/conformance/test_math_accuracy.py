@@ -147,6 +147,24 @@ def test_huge_arguments_are_reduced_exactly(name, dtype):
         assert errors.max() <= 2, report(symbol, errors, [x])
 
 
+@pytest.mark.skipif(not reference.EXTENDED, reason="needs 64-bit long double")
+@pytest.mark.parametrize("dtype", reference.DTYPES)
+@pytest.mark.parametrize("name", ["sine", "cosine", "tan"])
+def test_arguments_next_to_a_multiple_of_half_pi_are_reduced_exactly(name, dtype):
+    # There the result is as small as the distance, of which most bits come from far down in pi.
+    kind = reference.DTYPES[dtype]
+    multiples = np.concatenate([np.arange(1, 6000), np.arange(6000, 670_000, 61)])
+    near = (multiples * (np.longdouble(np.pi / 2) + np.longdouble(6.123233995736766e-17))).astype(
+        kind
+    )
+    x = padded(np.concatenate([near, -np.nextafter(near, kind.type(0))]))
+    true = reference.FUNCTIONS[name](x.astype(np.longdouble))
+    for variant in VARIANTS:
+        symbol = f"{name}.{dtype}@{variant}"
+        errors = reference.ulp_errors(run(symbol, x), true)
+        assert errors.max() <= 2, report(symbol, errors, [x])
+
+
 @pytest.mark.parametrize("name, dtype", CASES)
 def test_the_result_may_overwrite_an_input_and_need_not_be_aligned(name, dtype):
     kind = reference.DTYPES[dtype]

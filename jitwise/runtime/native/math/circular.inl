@@ -1,23 +1,28 @@
 // Sine, cosine and tangent.
 //
-// Sine and cosine are reduced by multiples of pi (Cody and Waite 1980), with pi as a sum of three
-// numbers:  x = k pi + r,  |r| <= pi/2,  sin x = (-1)^k sin r.  For the cosine k is half-odd.  With
-// fma the first product is exact; without it pi is split into shorter parts and the limit is lower.
+// Sine and cosine are reduced by multiples of pi (Cody and Waite 1980), with pi in parts:
+//     x = k pi + r,  |r| <= pi/2,  sin x = (-1)^k sin r.
+// For the cosine k is half-odd.
 //
 // Included once per format: see elementary.h.
 
 // Larger, infinite and NaN arguments go to the scalar functions.
 INLINE Mask beyond_reduction(Real x) { return !(absolute(x) <= reduction_limit); }
 
-// x - k * (constant), as a double-word number.
-INLINE Pair subtract_multiple(Real x, Real k, const double (&full)[3], const double (&part)[4]) {
-    if constexpr (has_fma) {
-        Real a = fused(-k, full[0], x), b = fused(-k, full[1], a);
-        return {b, fused(-k, full[2], fused(-k, full[1], a - b))};
+// x - k c for a constant c in parts, as r.high + r.low.  The first difference is exact: x and k c
+// agree in their leading bits.  So is each difference with a product k c[i] where it cancels, and
+// where it does not, its rounding error is (the parts are short enough for k <= limit / c).
+template <int count>
+INLINE Pair subtract_multiple(Real x, Real k, const double (&c)[count], const double (&head)[2]) {
+    Real a = has_fma ? fused(-k, c[0], x) : (x - k * head[0]) - k * head[1];
+    Real low = 0;
+#pragma GCC unroll 4
+    for (int i = 1; i < count - 1; ++i) {
+        Real product = k * c[i], b = a - product;
+        low = low + ((a - b) - product);
+        a = b;
     }
-    Real a = (x - k * part[0]) - k * part[1];
-    Pair b = two_sum(a, -k * part[2]);
-    return fast_two_sum(b.high, b.low - k * part[3]);
+    return {a, fused(-k, c[count - 1], low)};
 }
 
 // r + r z p(z) for |r| <= pi/2.  Near pi/2 the correction is as large as half of the result, so the
@@ -38,7 +43,7 @@ INLINE Real sine(Real x) {
     Bits sign = bits_of(x);
     x = absolute(x);
     Real shifted = fused(x, inverse_pi[0], rounder);
-    Pair r = subtract_multiple(x, shifted - rounder, pi, pi_short);
+    Pair r = subtract_multiple(x, shifted - rounder, pi_parts, pi_head);
     return with_sign(sine_of_reduced(r), sign ^ (bits_of(shifted) << (word_bits - 1)));
 }
 
@@ -46,7 +51,7 @@ INLINE Real cosine(Real x) {
     using namespace coefficients;
     x = absolute(x);
     Real shifted = fused(x, inverse_pi[0], 0.5) + rounder;
-    Pair r = subtract_multiple(x, shifted - rounder - 0.5, pi, pi_short);
+    Pair r = subtract_multiple(x, shifted - rounder - 0.5, pi_parts, pi_head);
     return with_sign(sine_of_reduced(r), bits_of(shifted) << (word_bits - 1));
 }
 
@@ -55,7 +60,7 @@ INLINE Real cosine(Real x) {
 INLINE Real tangent(Real x) {
     using namespace coefficients;
     Real shifted = fused(x, two_over_pi[0], rounder);
-    Pair r = subtract_multiple(x, shifted - rounder, half_pi, half_pi_short);
+    Pair r = subtract_multiple(x, shifted - rounder, half_pi_parts, half_pi_head);
     Pair z = two_product(r.high, r.high);
     Real half = 0.5 * z.high;
     Real s_rest = r.high * z.high * polynomial(sine_quarter, z.high);

@@ -140,25 +140,21 @@ constexpr double cbrt_start[] = {
 
 constexpr double pi[] = {
     0x1.921fb54442d18p+1,
-    0x1.1a62633145c07p-53,
-    -0x1.f1976b7ed8fbcp-109};
-
-constexpr double pi_short[] = {
-    0x1.921fb54800000p+1,
-    -0x1.de973dc800000p-30,
-    -0x1.9d9cceb800000p-61,
-    -0x1.1fc8f8cbb5bf7p-92};
+    0x1.1a62633145c07p-53};
 
 constexpr double half_pi[] = {
     0x1.921fb54442d18p+0,
-    0x1.1a62633145c07p-54,
-    -0x1.f1976b7ed8fbcp-110};
+    0x1.1a62633145c07p-54};
 
-constexpr double half_pi_short[] = {
-    0x1.921fb54800000p+0,
-    -0x1.de973dc800000p-31,
-    -0x1.9d9cceb800000p-62,
-    -0x1.1fc8f8cbb5bf7p-93};
+constexpr double pi_parts[] = {
+    0x1.921fb54442d18p+1,
+    0x1.1a62633100000p-53,
+    0x1.1701b839a2520p-87};
+
+constexpr double half_pi_parts[] = {
+    0x1.921fb54442d18p+0,
+    0x1.1a62633100000p-54,
+    0x1.1701b839a2520p-88};
 
 constexpr double quarter_pi[] = {
     0x1.921fb54442d18p-1,
@@ -208,6 +204,14 @@ constexpr double cbrt_2[] = {
 
 constexpr double cbrt_half[] = {
     0x1.965fea53d6e3dp-1};
+
+constexpr double pi_head[] = {
+    0x1.921fb54400000p+1,
+    0x1.0b46000000000p-33};
+
+constexpr double half_pi_head[] = {
+    0x1.921fb54400000p+0,
+    0x1.0b46000000000p-34};
 
 }  // namespace binary64
 
@@ -296,25 +300,23 @@ constexpr double cbrt_start[] = {
 
 constexpr double pi[] = {
     0x1.921fb60000000p+1,
-    -0x1.777a5c0000000p-24,
-    -0x1.ee59da0000000p-49};
-
-constexpr double pi_short[] = {
-    0x1.9220000000000p+1,
-    -0x1.2ae0000000000p-17,
-    -0x1.dea0000000000p-30,
-    0x1.1846980000000p-43};
+    -0x1.777a5c0000000p-24};
 
 constexpr double half_pi[] = {
     0x1.921fb60000000p+0,
-    -0x1.777a5c0000000p-25,
-    -0x1.ee59da0000000p-50};
+    -0x1.777a5c0000000p-25};
 
-constexpr double half_pi_short[] = {
-    0x1.9220000000000p+0,
-    -0x1.2ae0000000000p-18,
-    -0x1.dea0000000000p-31,
-    0x1.1846980000000p-44};
+constexpr double pi_parts[] = {
+    0x1.921fb60000000p+1,
+    -0x1.7780000000000p-24,
+    0x1.68c0000000000p-38,
+    0x1.1a62640000000p-53};
+
+constexpr double half_pi_parts[] = {
+    0x1.921fb60000000p+0,
+    -0x1.7780000000000p-25,
+    0x1.68c0000000000p-39,
+    0x1.1a62640000000p-54};
 
 constexpr double quarter_pi[] = {
     0x1.921fb60000000p-1,

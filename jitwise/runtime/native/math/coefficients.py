@@ -98,8 +98,14 @@ ROOTS = (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2))
 FITS = [
     ("expm1", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 11, 5),
     ("atanh", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8, 4),
-    ("atanh_third_base_two", lambda z: atanh_third(z) / LOG2,
-     [mpq(2, 5) / LOG2, mpq(2, 7) / LOG2], (0, S2_LIMIT), 8, 4),
+    (
+        "atanh_third_base_two",
+        lambda z: atanh_third(z) / LOG2,
+        [mpq(2, 5) / LOG2, mpq(2, 7) / LOG2],
+        (0, S2_LIMIT),
+        8,
+        4,
+    ),
     ("sine_rest", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, HALF_PI2), 8, 5),
     ("sine_quarter", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, QUARTER_PI2), 6, 3),
     ("cosine_rest", cosine_rest, [mpq(1, 24), mpq(-1, 720)], (0, QUARTER_PI2), 6, 3),
@@ -135,10 +141,11 @@ def split(value, bits):
 
 # name, value, bits of each part for float64 and for float32
 CONSTANTS = [
-    ("pi", mp.pi, [53, 53, 53], [24, 24, 24]),
-    ("pi_short", mp.pi, [30, 30, 30, 53], [12, 12, 12, 24]),
-    ("half_pi", mp.pi / 2, [53, 53, 53], [24, 24, 24]),
-    ("half_pi_short", mp.pi / 2, [30, 30, 30, 53], [12, 12, 12, 24]),
+    ("pi", mp.pi, [53, 53], [24, 24]),
+    ("half_pi", mp.pi / 2, [53, 53], [24, 24]),
+    # For the reduction of arguments: products of all but the last with the multiple are exact.
+    ("pi_parts", mp.pi, [53, 33, 53], [24, 11, 11, 24]),
+    ("half_pi_parts", mp.pi / 2, [53, 33, 53], [24, 11, 11, 24]),
     ("quarter_pi", mp.pi / 4, [53, 53], [24, 24]),
     ("three_quarter_pi", 3 * mp.pi / 4, [53, 53], [24, 24]),
     ("ln2", LOG2, [53, 53], [24, 24]),
@@ -167,6 +174,11 @@ def fit(name, function, series, interval, terms):
     return f"{comment}\nconstexpr double {name}[] = {{\n    {lines}}};\n"
 
 
+def heads(name, value):
+    """The first part of `value`, in two pieces: without fma its products are exact that way."""
+    return constant(name, mpf(split(value, [53])[0]), [32, 21])
+
+
 def constant(name, value, bits):
     lines = ",\n    ".join(literal(v) for v in split(value, bits))
     return f"constexpr double {name}[] = {{\n    {lines}}};\n"
@@ -185,6 +197,8 @@ def main():
     for k, name in enumerate(["binary64", "binary32"]):
         rows = [fit(*row[:4], row[4 + k]) for row in FITS]
         rows += [constant(*row[:2], row[2 + k]) for row in CONSTANTS]
+        if name == "binary64":
+            rows += [heads("pi_head", mp.pi), heads("half_pi_head", mp.pi / 2)]
         parts += namespace(name, rows)
     parts += namespace("narrow_fits", [fit(*row) for row in NARROW_FITS])
     parts.append("}  // namespace math\n}  // namespace jitwise")

@@ -20,7 +20,7 @@ constexpr double exponential_low = -746, exponential_high = 710;  // 0 and inf b
 constexpr double base_two_limit = 1090;
 constexpr double quarter_limit = 710.5;                           // sinh overflows before it
 constexpr double cube_negligible = 0x1p-28;                       // x^3 / 3 is nothing beside x
-constexpr double reduction_limit = has_fma ? 0x1p28 : 0x1p20;     // for sine, cosine and tan
+constexpr double reduction_limit = 0x1p20;                        // for sine, cosine and tan
 
 #include "arithmetic.inl"
 #include "exponential.inl"
@@ -35,6 +35,8 @@ constexpr double reduction_limit = has_fma ? 0x1p28 : 0x1p20;     // for sine, c
 namespace single {
 
 namespace coefficients = binary32;
+using binary64::half_pi_head;  // not used in float
+using binary64::pi_head;
 constexpr double exponential_low = -105, exponential_high = 89;
 constexpr double base_two_limit = 160;
 constexpr double quarter_limit = 89.45;

@@ -83,23 +83,21 @@ INLINE Real logarithm_plus_one_narrow(Real x) {
     return select(absolute(x) < 0x1p-26, x, logarithm_narrow(1 + x));
 }
 
-// The same for float32: k stays below 2^30 and the float32 arguments are never closer to a
-// multiple of pi than 2^-40 or so, for which two constants are enough.
+// float32 arguments below 2^20 are never closer to a multiple of pi than 2^-40 or so, for which two
+// parts of pi are enough.
 INLINE Real sine_of_reduced_narrow(Real r) {
     Real z = r * r;
     return fused(z * r, polynomial(narrow_fits::sine_narrow, z), r);
 }
 
-INLINE Real reduce_narrow(Real x, Real k) {
-    using namespace binary64;
-    using namespace narrow_fits;
-    if constexpr (has_fma) return fused(-k, pi[1], fused(-k, pi[0], x));
-    return ((x - k * pi_short[0]) - k * pi_short[1]) - k * pi_short[2];
+INLINE Real reduce_narrow(Real x, Real k, const double (&c)[3], const double (&head)[2]) {
+    Real a = has_fma ? fused(-k, c[0], x) : (x - k * head[0]) - k * head[1];
+    return fused(-k, c[1], a);
 }
 
 INLINE Real sine_narrow_range(Real x) {
     Real shifted = fused(x, binary64::inverse_pi[0], rounder);
-    Real r = reduce_narrow(x, shifted - rounder);
+    Real r = reduce_narrow(x, shifted - rounder, binary64::pi_parts, binary64::pi_head);
     Real result = with_sign(sine_of_reduced_narrow(r), bits_of(shifted) << 63);
     return select(x == 0, x, result);
 }
@@ -107,19 +105,15 @@ INLINE Real sine_narrow_range(Real x) {
 INLINE Real cosine_narrow_range(Real x) {
     x = absolute(x);
     Real shifted = fused(x, binary64::inverse_pi[0], 0.5) + rounder;
-    Real r = reduce_narrow(x, shifted - rounder - 0.5);
+    Real r = reduce_narrow(x, shifted - rounder - 0.5, binary64::pi_parts, binary64::pi_head);
     return with_sign(sine_of_reduced_narrow(r), bits_of(shifted) << 63);
 }
 
 INLINE Real tangent_narrow(Real x) {
     using namespace binary64;
     using namespace narrow_fits;
-    Real shifted = fused(x, two_over_pi[0], rounder), k = shifted - rounder, r;
-    if constexpr (has_fma) {
-        r = fused(-k, half_pi[1], fused(-k, half_pi[0], x));
-    } else {
-        r = ((x - k * half_pi_short[0]) - k * half_pi_short[1]) - k * half_pi_short[2];
-    }
+    Real shifted = fused(x, two_over_pi[0], rounder);
+    Real r = reduce_narrow(x, shifted - rounder, half_pi_parts, half_pi_head);
     Real z = r * r, t = fused(z * r, polynomial(tan_narrow, z), r);
     return select(x == 0, x, select(is_odd(shifted), Real(-1) / t, t));
 }
