@@ -53,22 +53,24 @@ def compile_bodies(
     """The kernel of each body."""
     layouts = {body: layout_of(body) for body in bodies}
     keys = {body: (layout.key, fastmath) for body, layout in layouts.items()}
-    missing = {}
+    found: dict[Any, tuple[Kernel, Any, tuple[bool, ...]]] = {}
+    missing: dict[Any, Graph] = {}
     with _lock:
         for body, key in keys.items():
-            if key in _table:
-                _table.move_to_end(key)
-            else:
+            known = _table.get(key)
+            if known is None:
                 missing.setdefault(key, body)
+            else:
+                _table.move_to_end(key)
+                found[key] = known
     if missing:
         made = _make([(body, layouts[body]) for body in missing.values()], recorder)
+        found.update(zip(missing, made, strict=True))
         with _lock:
             _table.update(zip(missing, made, strict=True))
-    found = {body: CompiledBody(layouts[body], *_table[key]) for body, key in keys.items()}
-    with _lock:
-        while len(_table) > TABLE_SIZE:
-            _table.popitem(last=False)
-    return found
+            while len(_table) > TABLE_SIZE:
+                _table.popitem(last=False)
+    return {body: CompiledBody(layouts[body], *found[key]) for body, key in keys.items()}
 
 
 def _make(
