@@ -52,7 +52,7 @@ def _is_equal(one: np.ndarray, other: np.ndarray, exact: bool) -> bool:
     if not exact:
         return bool(np.allclose(one, other, rtol=1e-3, atol=1e-3, equal_nan=True))
     return bool(np.array_equal(one, other, equal_nan=True)) and bool(
-        np.array_equal(np.signbit(one.real), np.signbit(other.real)) or np.isnan(one).any()
+        np.array_equal(np.signbit(np.real(one)), np.signbit(np.real(other))) or np.isnan(one).any()
     )
 
 

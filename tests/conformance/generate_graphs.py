@@ -20,7 +20,7 @@ from jitwise.ir.types import ArrayType
 F64, F32, I64, COMPLEX = (np.dtype(name) for name in ("f8", "f4", "i8", "c16"))
 UNARY = ("negate", "sine", "exponential", "abs")
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
-SCANS = ("cumulative_max", "cumulative_min")
+SCANS = ("cumulative_add", "cumulative_max")
 COMPARE = ("less", "equal", "greater_equal")
 
 
