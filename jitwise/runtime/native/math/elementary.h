@@ -28,7 +28,7 @@ constexpr double reduction_limit = 0x1p20;                        // for sine, c
 #include "circular.inl"
 #include "hyperbolic.inl"
 #include "inverse.inl"
-#include "roots.inl"
+#include "powers.inl"
 
 }  // namespace wide
 
@@ -49,7 +49,7 @@ constexpr double reduction_limit = 0x1p13;  // beyond, k / pi is too coarse in f
 #include "circular.inl"
 #include "hyperbolic.inl"
 #include "inverse.inl"
-#include "roots.inl"
+#include "powers.inl"
 
 }  // namespace single
 

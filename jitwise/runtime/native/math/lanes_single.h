@@ -1,7 +1,7 @@
-// `single::Real`: one native vector of floats, with the same words as `wide::Real`.
+// `single::Real`: two native vectors of floats, with the same words as `wide::Real`.
 //
-// It has as many lanes as a wide::Real, so that a rare vector can be done again in double.  Used
-// where there is fma; without it float32 is computed in double throughout.
+// Each vector has as many lanes as a wide::Real, in which the rare ones are done again.  Used where
+// there is fma; without it float32 is computed in double throughout.
 #pragma once
 
 #include "lanes.h"
@@ -13,7 +13,7 @@ namespace {
 namespace single {
 
 constexpr int width = wide::lanes;
-constexpr int lanes = width;
+constexpr int lanes = 2 * width;
 
 typedef float Vector __attribute__((vector_size(4 * width)));
 typedef unsigned Words __attribute__((vector_size(4 * width)));
@@ -84,25 +84,25 @@ INLINE bool native_any(Chosen m) {
 #endif
 
 struct Mask {
-    Chosen v;
+    Chosen a, b;
 };
 
 struct Real {
-    Vector v;
+    Vector a, b;
     Real() = default;
-    __attribute__((always_inline)) Real(Vector x) : v(x) {}
-    __attribute__((always_inline)) Real(double c) : v(float(c) - Vector{}) {}
+    __attribute__((always_inline)) Real(Vector x, Vector y) : a(x), b(y) {}
+    __attribute__((always_inline)) Real(double c) : a(float(c) - Vector{}), b(float(c) - Vector{}) {}
 };
 
 struct Bits {
-    Words v;
+    Words a, b;
     Bits() = default;
-    __attribute__((always_inline)) Bits(Words x) : v(x) {}
-    __attribute__((always_inline)) Bits(uint32_t c) : v(Words{} + c) {}
+    __attribute__((always_inline)) Bits(Words x, Words y) : a(x), b(y) {}
+    __attribute__((always_inline)) Bits(uint32_t c) : a(Words{} + c), b(Words{} + c) {}
 };
 
 #define JITWISE_OPERATOR(TYPE, OP) \
-    INLINE TYPE operator OP(TYPE x, TYPE y) { return {x.v OP y.v}; }
+    INLINE TYPE operator OP(TYPE x, TYPE y) { return {x.a OP y.a, x.b OP y.b}; }
 JITWISE_OPERATOR(Real, +)
 JITWISE_OPERATOR(Real, -)
 JITWISE_OPERATOR(Real, *)
@@ -113,34 +113,57 @@ JITWISE_OPERATOR(Bits, &)
 JITWISE_OPERATOR(Bits, |)
 JITWISE_OPERATOR(Bits, ^)
 #undef JITWISE_OPERATOR
-INLINE Real operator-(Real x) { return {-x.v}; }
-INLINE Bits operator<<(Bits x, int count) { return {x.v << count}; }
-INLINE Bits operator>>(Bits x, int count) { return {x.v >> count}; }
+INLINE Real operator-(Real x) { return {-x.a, -x.b}; }
+INLINE Bits operator<<(Bits x, int count) { return {x.a << count, x.b << count}; }
+INLINE Bits operator>>(Bits x, int count) { return {x.a >> count, x.b >> count}; }
 
-INLINE Mask operator&(Mask x, Mask y) { return {Chosen(x.v & y.v)}; }
-INLINE Mask operator|(Mask x, Mask y) { return {Chosen(x.v | y.v)}; }
-INLINE Mask operator!(Mask x) { return {native_not(x.v)}; }
-INLINE Mask operator<(Real x, Real y) { return {native_less(x.v, y.v)}; }
+INLINE Mask operator&(Mask x, Mask y) { return {Chosen(x.a & y.a), Chosen(x.b & y.b)}; }
+INLINE Mask operator|(Mask x, Mask y) { return {Chosen(x.a | y.a), Chosen(x.b | y.b)}; }
+INLINE Mask operator!(Mask x) { return {native_not(x.a), native_not(x.b)}; }
+INLINE Mask operator<(Real x, Real y) { return {native_less(x.a, y.a), native_less(x.b, y.b)}; }
 INLINE Mask operator>(Real x, Real y) { return y < x; }
-INLINE Mask operator<=(Real x, Real y) { return {native_at_most(x.v, y.v)}; }
+INLINE Mask operator<=(Real x, Real y) {
+    return {native_at_most(x.a, y.a), native_at_most(x.b, y.b)};
+}
 INLINE Mask operator>=(Real x, Real y) { return y <= x; }
-INLINE Mask operator==(Real x, Real y) { return {native_equal(x.v, y.v)}; }
-INLINE bool any(Mask m) { return native_any(m.v); }
+INLINE Mask operator==(Real x, Real y) { return {native_equal(x.a, y.a), native_equal(x.b, y.b)}; }
+INLINE bool any(Mask m) { return native_any(m.a | m.b); }
 
-INLINE Real select(Mask m, Real x, Real y) { return {native_select(m.v, x.v, y.v)}; }
-INLINE Real sqrt(Real x) { return {native_sqrt(x.v)}; }
-INLINE Real minimum(Real x, Real y) { return {native_min(x.v, y.v)}; }
-INLINE Real maximum(Real x, Real y) { return {native_max(x.v, y.v)}; }
-INLINE Bits bits_of(Real x) { return {(Words)x.v}; }
-INLINE Real from_bits(Bits x) { return {(Vector)x.v}; }
-INLINE Real fused(Real x, Real y, Real z) { return {native_fma(x.v, y.v, z.v)}; }
+INLINE Real select(Mask m, Real x, Real y) {
+    return {native_select(m.a, x.a, y.a), native_select(m.b, x.b, y.b)};
+}
+INLINE Real sqrt(Real x) { return {native_sqrt(x.a), native_sqrt(x.b)}; }
+
+// The second operand where either is NaN.
+INLINE Real minimum(Real x, Real y) { return {native_min(x.a, y.a), native_min(x.b, y.b)}; }
+INLINE Real maximum(Real x, Real y) { return {native_max(x.a, y.a), native_max(x.b, y.b)}; }
+
+INLINE Bits bits_of(Real x) { return {(Words)x.a, (Words)x.b}; }
+INLINE Real from_bits(Bits x) { return {(Vector)x.a, (Vector)x.b}; }
+
+// a * b + c, with one rounding where the machine has it; code for which that matters asks has_fma.
+INLINE Real fused(Real x, Real y, Real z) {
+    return {native_fma(x.a, y.a, z.a), native_fma(x.b, y.b, z.b)};
+}
 
 INLINE Real load(const float *x) {
     Real r;
-    std::memcpy(&r.v, x, sizeof r.v);
+    std::memcpy(&r.a, x, sizeof r.a);
+    std::memcpy(&r.b, x + width, sizeof r.b);
     return r;
 }
-INLINE void store(float *out, Real r) { std::memcpy(out, &r.v, sizeof r.v); }
+INLINE void store(float *out, Real r) {
+    std::memcpy(out, &r.a, sizeof r.a);
+    std::memcpy(out + width, &r.b, sizeof r.b);
+}
+
+// One vector alone, where only half of the lanes are left.
+INLINE Real load_half(const float *x) {
+    Vector v;
+    std::memcpy(&v, x, sizeof v);
+    return {v, v};
+}
+INLINE void store_half(float *out, Real r) { std::memcpy(out, &r.a, sizeof r.a); }
 
 typedef uint32_t Word;
 constexpr int word_bits = 32, mantissa_bits = 23;
@@ -150,10 +173,14 @@ constexpr Word integer_bits = 0x4b000000u, root_half_bits = 0x3f3504f3u;
 constexpr double largest_integer = 0x1p23, smallest_normal = 0x1p-126;
 
 #if defined(__AVX512F__)
-INLINE Real scale_by(Real x, Real k) { return {Vector(_mm512_scalef_ps(x.v, k.v))}; }
-INLINE Real exponent_of(Real x) { return {Vector(_mm512_getexp_ps(x.v))}; }
+INLINE Real scale_by(Real x, Real k) {
+    return {_mm512_scalef_ps(x.a, k.a), _mm512_scalef_ps(x.b, k.b)};
+}
+INLINE Real exponent_of(Real x) { return {_mm512_getexp_ps(x.a), _mm512_getexp_ps(x.b)}; }
 INLINE Real mantissa_of(Real x) {
-    return {Vector(_mm512_getmant_ps(x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src))};
+    constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;
+    constexpr _MM_MANTISSA_SIGN_ENUM sign = _MM_MANT_SIGN_src;
+    return {_mm512_getmant_ps(x.a, norm, sign), _mm512_getmant_ps(x.b, norm, sign)};
 }
 #endif
 

@@ -95,26 +95,58 @@ namespace single {
 
 template <typename F>
 INLINE void map(const float *x, float *out, int64_t n, F function) {
-    for (int64_t i = 0; i < n; i += lanes) store(out + i, function(load(x + i)));
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(out + i, function(load(x + i)));
+    if (i < n) store_half(out + i, function(load_half(x + i)));
 }
 
-// A wide result, rounded.
-INLINE Real rounded(wide::Real x) {
+// Recomputes the lanes of `m` in double: `aside` takes half of them at a time.
+template <typename Aside>
+INLINE Real redone(Real result, Mask m, Aside aside) {
     float memory[lanes];
-    wide::store(memory, x);
-    return load(memory);
+    wide::store(memory, aside(0));
+    wide::store(memory + width, aside(width));
+    return select(m, load(memory), result);
 }
 
-// `aside` computes the rare lanes in double.
+template <typename Aside>
+__attribute__((noinline, cold)) Real redone(Real x, Real result, Mask m, Aside aside) {
+    float left[lanes];
+    store(left, x);
+    return redone(result, m, [&](int k) { return aside(wide::load(left + k)); });
+}
+
+template <typename Aside>
+__attribute__((noinline, cold)) Real redone(Real x, Real y, Real result, Mask m, Aside aside) {
+    float left[lanes], right[lanes];
+    store(left, x);
+    store(right, y);
+    return redone(result, m,
+                  [&](int k) { return aside(wide::load(left + k), wide::load(right + k)); });
+}
+
 template <typename F, typename Test, typename Aside>
 INLINE void map(const float *x, float *out, int64_t n, F function, Test rare, Aside aside) {
-    for (int64_t i = 0; i < n; i += lanes) {
-        Real v = load(x + i), result = function(v);
+    map(x, out, n, [=](Real v) __attribute__((always_inline)) {
+        Real result = function(v);
         Mask m = rare(v);
-        if (__builtin_expect(any(m), 0))
-            result = select(m, rounded(aside(wide::load(x + i))), result);
-        store(out + i, result);
-    }
+        if (__builtin_expect(any(m), 0)) result = redone(v, result, m, aside);
+        return result;
+    });
+}
+
+template <typename F, typename Test, typename Aside>
+INLINE void map(const float *a, const float *b, float *out, int64_t n, F function, Test rare,
+                Aside aside) {
+    auto one = [=](Real v, Real w) __attribute__((always_inline)) {
+        Real result = function(v, w);
+        Mask m = rare(v, w);
+        if (__builtin_expect(any(m), 0)) result = redone(v, w, result, m, aside);
+        return result;
+    };
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(out + i, one(load(a + i), load(b + i)));
+    if (i < n) store_half(out + i, one(load_half(a + i), load_half(b + i)));
 }
 
 }  // namespace single

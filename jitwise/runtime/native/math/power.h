@@ -1,5 +1,5 @@
-// a^b = 2^(b log2 a), the logarithm and the product in double-word arithmetic; for float32 in plain
-// double.
+// a^b = 2^(b log2 a), the logarithm and the product in double-word arithmetic; for float32 without
+// fma in plain double.
 #pragma once
 
 #include <cmath>
@@ -33,12 +33,6 @@ INLINE Real power_sign(Real a, Real b, Real result) {
     return select(a < 0, negative, result);
 }
 
-INLINE Real power(Real a, Real b) {
-    Pair log = logarithm_base_two_pair(a);
-    Pair p = two_product(b, log.high);
-    return exponential_base_two(Pair{p.high, fused(b, log.low, p.low)});
-}
-
 INLINE Real power_narrow(Real a, Real b) {
     return exponential_base_two_narrow(b * logarithm_base_two_finite(a));
 }
@@ -54,6 +48,14 @@ __attribute__((noinline, cold)) Real power_aside_narrow(Real a, Real b) {
 }
 
 }  // namespace wide
+
+namespace single {
+
+INLINE Mask power_is_rare(Real a, Real b) {
+    return !((a >= smallest_normal) & (a < infinity) & (absolute(b) < 0x1p62));
+}
+
+}  // namespace single
 }  // namespace
 }  // namespace JITWISE_MATH_VARIANT
 }  // namespace math

@@ -110,9 +110,13 @@ void power_f64(const double *a, const double *b, double *out, int64_t n) {
               power_aside);
 }
 void power_f32(const float *a, const float *b, float *out, int64_t n) {
-    using namespace wide;
-    map_aside(a, b, out, n, power_narrow,
-              LAMBDA(Real v, Real w, Real) { return power_is_rare(v, w); }, power_aside_narrow);
+    if constexpr (has_fma)
+        single::map(a, b, out, n, single::power, single::power_is_rare, wide::power_aside_narrow);
+    else
+        wide::map_aside(a, b, out, n, wide::power_narrow,
+                        LAMBDA(wide::Real v, wide::Real w, wide::Real) {
+                            return wide::power_is_rare(v, w);
+                        }, wide::power_aside_narrow);
 }
 
 #define BOTH(NAME) \

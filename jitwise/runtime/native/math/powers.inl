@@ -1,6 +1,13 @@
-// The cube root.
+// Positive powers and the cube root.
 //
 // Included once per format: see elementary.h.
+
+// a^b = 2^(b log2 a) for positive, finite, normal a and finite b.
+INLINE Real power(Real a, Real b) {
+    Pair log = logarithm_base_two_pair(a);
+    Pair p = two_product(b, log.high);
+    return exponential_base_two(Pair{p.high, fused(b, log.low, p.low)});
+}
 
 // cbrt(2^(3q + r) m) = 2^q cbrt(2^r m), r in {-1, 0, 1}: a polynomial gives y to 16 bits, and from
 // e = y^3 / (2^r m) - 1 follows the root y (1 + e)^(-1/3).
