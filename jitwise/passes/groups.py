@@ -32,6 +32,7 @@ from .labels import ELEMENTWISE, FUSIBLE, REDUCE, SOFT, Labels
 VECTOR, ROW, RESULT = range(3)
 NO_CEILING = 1 << 60
 ROW_WEIGHT = 40  # arithmetic on rows runs one element at a time: keep it small
+FEW_ROWS = 32  # rows that are walked over again in less time than another kernel takes to start
 MOST_OPERANDS = 160  # arrays a kernel may be given
 PATTERN_DEPTH = 24  # ops along the first operands that are compared to see a pattern repeat
 MATH_WEIGHT = 3  # a call of the math library, against one instruction
@@ -281,22 +282,27 @@ class Grouping:
         self.forms[index] = RESULT if is_final else ROW
 
     def _is_final(self, space: Shape, axes: tuple[int, ...]) -> bool:
-        """Whether a reduction ends its kernel: over leading axes, or along rows so short that
+        """Whether a reduction ends its kernel: over leading axes, or along many rows so short that
         walking over each once more costs more than to store and read a vector.
         """
         if len(space) - 1 not in axes:
             return True
-        if len(axes) == len(space):
+        length = self._extent([space[axis] for axis in axes])
+        if length is None or length >= self.short_row:
             return False
-        length = 1
-        for axis in axes:
-            size = space[axis]
+        rows = self._extent([size for axis, size in enumerate(space) if axis not in axes])
+        return rows is None or rows >= FEW_ROWS
+
+    def _extent(self, sizes: list[Size]) -> int | None:
+        """A product of sizes, for the call that is compiled for; None when it is not known."""
+        total = 1
+        for size in sizes:
             if isinstance(size, Dim):
                 if self.sizes is None or not symbols_of(size) <= self.sizes.keys():
-                    return False
+                    return None
                 size = evaluate_size(size, self.sizes)
-            length *= size
-        return length < self.short_row
+            total *= size
+        return total
 
     def _place_soft(self, index: int, op: Op) -> None:
         """A view that repeats or renames a row's value joins the row's group; any other stays

@@ -92,7 +92,7 @@ def test_compiled_programs_compute_what_numpy_computes(graph):
     pytest.importorskip("jitwise.runtime._native")
     from jitwise.runtime.executable import compile_graph
 
-    for_short_rows = compile_graph(graph, sizes=dict(zip("nm", SIZES[0], strict=True)))
+    for_short_rows = compile_graph(graph, sizes={"n": 50, "m": 7})
     for executable in (compile_graph(graph), for_short_rows):
         for n, m in SIZES:
             arrays = inputs(n, m)

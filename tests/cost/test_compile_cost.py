@@ -60,16 +60,16 @@ def layers(count):
     """Matrix product, tanh, mean, subtract, add, concatenate, again and again."""
     builder = Builder("layers")
     n = builder.symbol("n", ("size", 0, 0))
-    x = builder.input(ArrayType(F64, (n, 64)))
-    weights = builder.input(ArrayType(F64, (64, 64)))
+    x = builder.input(ArrayType(F64, (n, 256)))
+    weights = builder.input(ArrayType(F64, (256, 256)))
     for _ in range(count):
         hidden = emit(builder, "tanh", emit(builder, "dot_general", x, weights))
-        mean = emit(builder, "divide", emit(builder, "reduce_add", hidden, axes=(1,)), 64.0)
-        spread = emit(builder, "broadcast_in_dim", mean, sizes=(n, 64), dimensions=(0,))
+        mean = emit(builder, "divide", emit(builder, "reduce_add", hidden, axes=(1,)), 256.0)
+        spread = emit(builder, "broadcast_in_dim", mean, sizes=(n, 256), dimensions=(0,))
         y = emit(builder, "add", emit(builder, "subtract", hidden, spread), x)
-        cut = {"strides": (1, 1), "sizes": (n, 32)}
+        cut = {"strides": (1, 1), "sizes": (n, 128)}
         left = emit(builder, "slice", y, starts=(0, 0), **cut)
-        right = emit(builder, "slice", y, starts=(0, 32), **cut)
+        right = emit(builder, "slice", y, starts=(0, 128), **cut)
         x = emit(builder, "concatenate", right, left, dimension=1)
     return builder.finish((x,))
 
