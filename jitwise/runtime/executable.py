@@ -108,29 +108,15 @@ def compile_graph(
     `folded`: the graph was made by a builder that folds, so that simplifying it changes nothing.
     `sizes`: values of symbols to optimise for; the program is right for all.
     """
-    with no_cyclic_collection():
-        context = PassContext(record or recorder, fastmath, folded, graph.name, sizes)
-        return _compile(graph, context)
-
-
-def _compile(graph: Graph, context: PassContext) -> Executable:
-    from . import _native
-
     start = time.perf_counter()
-    events = context.recorder
-    fused = default_pipeline().run(graph, context)
-    bodies = compile_bodies(fusion_bodies(fused), events, context.fastmath)
-    text = Lowering(fused, bodies).run()
-    program = _native.Program(
-        text.name,
-        text.symbols,
-        text.dims,
-        text.guards,
-        text.inputs,
-        text.slots,
-        text.instructions,
-        text.outputs,
-    )
+    events = record or recorder
+    with no_cyclic_collection():
+        context = PassContext(events, fastmath, folded, graph.name, sizes)
+        fused = default_pipeline().run(graph, context)
+    bodies = compile_bodies(fusion_bodies(fused), events, fastmath)  # may take long
+    with no_cyclic_collection():
+        text = Lowering(fused, bodies).run()
+        program = native_program(text)
     executable = Executable(graph, fused, bodies, text, program)
     _say_stages(executable)
     detail = {
@@ -141,6 +127,22 @@ def _compile(graph: Graph, context: PassContext) -> Executable:
     }
     events.event("program", graph.name, detail)
     return executable
+
+
+def native_program(text: ProgramText) -> Any:
+    """What the native machine runs."""
+    from . import _native
+
+    return _native.Program(
+        text.name,
+        text.symbols,
+        text.dims,
+        text.guards,
+        text.inputs,
+        text.slots,
+        text.instructions,
+        text.outputs,
+    )
 
 
 def fusion_bodies(graph: Graph) -> list[Graph]:
