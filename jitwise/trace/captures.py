@@ -69,7 +69,7 @@ class Captures:
             if array.dtype.newbyteorder("=") not in DTYPE_NAMES:
                 self.trace.refuse("dtype", str(array.dtype))
             found = self.trace.input(array, ("capture", len(self.paths)), "array")
-            found.fresh = False
+            found._fresh = False
             self.paths.append(path)
             self._arrays[key] = found
         return found

@@ -136,7 +136,7 @@ class _Arguments:
             return self.follower.follow(item, Path("leaf", None, index), f"argument {index}")
         if kind is np.ndarray:
             tracer = trace.input(item, ("leaf", index), "array")
-            tracer.fresh = False
+            tracer._fresh = False
             return tracer
         if kind in _NUMBERS:
             return trace.number_input(item, ("leaf", index))
@@ -277,18 +277,18 @@ class _Outputs:
         found = self.places.get(id(tracer))
         if found is None:
             found = self.places[id(tracer)] = len(self.values)
-            self.values.append(tracer.value)
+            self.values.append(tracer._value)
             self.kept.append(tracer)
         return found
 
     def recipe(self, item: Any) -> Any:
         kind = type(item)
         if kind is Tracer:
-            if item.trace is not self.trace:
-                item.trace.escaped()
-            if item.kind == "python":
-                return (_NUMBER_RECIPES[type(item.hint)], self.output(item))
-            return ("array" if item.kind == "array" else "scalar", self.output(item))
+            if item._trace is not self.trace:
+                item._trace.escaped()
+            if item._kind == "python":
+                return (_NUMBER_RECIPES[type(item._hint)], self.output(item))
+            return ("array" if item._kind == "array" else "scalar", self.output(item))
         if kind is SizeTracer:
             return self.recipe(self.trace.lift(item))
         if kind in (int, float, bool, complex, str, bytes, type(None)) or isinstance(

@@ -413,8 +413,8 @@ def _followed_builtins(trace: Trace) -> dict[str, Any]:
         table[name] = refusing(name)
 
     def followed_len(item: Any) -> Any:
-        if type(item) is Tracer and item.value.type.shape:
-            return trace.expose(item.value.type.shape[0])
+        if type(item) is Tracer and item._value.type.shape:
+            return trace.expose(item._value.type.shape[0])
         return len(item)
 
     def followed_print(*args: Any, **options: Any) -> None:

@@ -40,10 +40,10 @@ def size_of(item: Any) -> Size | None:
 def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
         size = size_of(other)
-        if size is None or (isinstance(other, SizeTracer) and other.trace is not self.trace):
+        if size is None or (isinstance(other, SizeTracer) and other._trace is not self._trace):
             return _as_array(self, name, other, swapped)
         left, right = (size, self.size) if swapped else (self.size, size)
-        return self.trace.expose(apply(left, right))
+        return self._trace.expose(apply(left, right))
 
     return method
 
@@ -54,8 +54,8 @@ def _division(apply: Callable[[Size, Size], Size], name: str, swapped: bool = Fa
         if size is None:
             return _as_array(self, name, other, swapped)
         left, right = (size, self.size) if swapped else (self.size, size)
-        self.trace.require("ne", right)  # Python raises for zero
-        return self.trace.expose(apply(left, right))
+        self._trace.require("ne", right)  # Python raises for zero
+        return self._trace.expose(apply(left, right))
 
     return method
 
@@ -64,7 +64,7 @@ def _as_array(self: SizeTracer, name: str, other: Any, swapped: bool) -> Any:
     """The operation on this size as a Python number among arrays and floats."""
     if isinstance(other, (list, tuple, str, bytes, bytearray)):  # repetition, or a TypeError
         return other * self.__index__() if name == "mul" else NotImplemented
-    lifted = self.trace.lift(self)
+    lifted = self._trace.lift(self)
     return getattr(lifted, f"__r{name}__" if swapped else f"__{name}__")(other)
 
 
@@ -81,20 +81,20 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
 
 
 def _less(self: SizeTracer, other: Size) -> bool:
-    return not self.trace.at_least(dims.subtract(self.size, other))
+    return not self._trace.at_least(dims.subtract(self.size, other))
 
 
 def _less_equal(self: SizeTracer, other: Size) -> bool:
-    return self.trace.at_least(dims.subtract(other, self.size))
+    return self._trace.at_least(dims.subtract(other, self.size))
 
 
 class SizeTracer:
     """See the module docstring."""
 
-    __slots__ = ("size", "trace")
+    __slots__ = ("_trace", "size")
 
     def __init__(self, trace: Trace, size: Dim) -> None:
-        self.trace = trace
+        self._trace = trace
         self.size = size
 
     @property
@@ -111,27 +111,27 @@ class SizeTracer:
     __rmod__ = _division(dims.modulo, "mod", swapped=True)
 
     def __truediv__(self, other: Any) -> Any:
-        return self.trace.lift(self) / other
+        return self._trace.lift(self) / other
 
     def __rtruediv__(self, other: Any) -> Any:
-        return other / self.trace.lift(self)
+        return other / self._trace.lift(self)
 
     def __pow__(self, other: Any) -> Any:
         if type(other) is int and 0 <= other <= 4:
-            return self.trace.expose(dims.product((self.size,) * other))
+            return self._trace.expose(dims.product((self.size,) * other))
         return int(self) ** other
 
     def __rpow__(self, other: Any) -> Any:
         return other ** int(self)
 
     def __neg__(self) -> Any:
-        return self.trace.expose(dims.multiply(self.size, -1))
+        return self._trace.expose(dims.multiply(self.size, -1))
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return self if self.trace.at_least(self.size) else -self
+        return self if self._trace.at_least(self.size) else -self
 
     __lt__ = _comparison(_less, "lt")
     __le__ = _comparison(_less_equal, "le")
@@ -144,17 +144,17 @@ class SizeTracer:
             return (
                 int(self) == other if isinstance(other, (float, bool, complex)) else NotImplemented
             )
-        return self.trace.is_zero(dims.subtract(self.size, size))
+        return self._trace.is_zero(dims.subtract(self.size, size))
 
     def __ne__(self, other: Any) -> Any:
         result = self.__eq__(other)
         return result if result is NotImplemented else not result
 
     def __bool__(self) -> bool:
-        return not self.trace.is_zero(self.size)
+        return not self._trace.is_zero(self.size)
 
     def __index__(self) -> int:
-        return self.trace.number(self.size)
+        return self._trace.number(self.size)
 
     __int__ = __index__
     __trunc__ = __index__
@@ -172,10 +172,10 @@ class SizeTracer:
         return format(self.__index__(), spec)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return self.trace.lift(self).__array_ufunc__(ufunc, method, *inputs, **options)
+        return self._trace.lift(self).__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        return self.trace.lift(self).__array_function__(function, types, args, options)
+        return self._trace.lift(self).__array_function__(function, types, args, options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
         import numpy as np

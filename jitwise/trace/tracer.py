@@ -36,79 +36,79 @@ class Tracer:
     number's value in this call, or the contents of an array that depends on no argument.
     """
 
-    __slots__ = ("fresh", "hint", "kind", "shared", "trace", "value")
+    __slots__ = ("_fresh", "_hint", "_kind", "_shared", "_trace", "_value")
     __array_priority__ = 1000
 
     def __init__(
         self, trace: Trace, value: Value, kind: str, hint: Any = None, fresh: bool = True
     ) -> None:
-        self.trace = trace
-        self.value = value
-        self.kind = kind
-        self.hint = hint
-        self.fresh = fresh
-        self.shared = False
+        self._trace = trace
+        self._value = value
+        self._kind = kind
+        self._hint = hint
+        self._fresh = fresh
+        self._shared = False
 
     @property
     def __class__(self) -> type:
-        if self.kind == "array":
+        if self._kind == "array":
             return np.ndarray
-        return self.value.type.dtype.type if self.kind == "scalar" else type(self.hint)
+        return self._value.type.dtype.type if self._kind == "scalar" else type(self._hint)
 
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from .ufuncs import call_ufunc
 
-        return call_ufunc(self.trace, ufunc, method, inputs, options)
+        return call_ufunc(self._trace, ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: tuple, options: dict) -> Any:
         handler = FUNCTIONS.get(function)
         if handler is None:
-            self.trace.refuse("function", f"{function.__module__}.{function.__name__}")
-        return handler(self.trace, *args, **options)
+            self._trace.refuse("function", f"{function.__module__}.{function.__name__}")
+        return handler(self._trace, *args, **options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        if self.kind == "python":
+        if self._kind == "python":
             return np.array(concrete(self))
-        self.trace.refuse("convert", "a NumPy array")
+        self._trace.refuse("convert", "a NumPy array")
 
     # Facts
 
     @property
     def dtype(self) -> np.dtype:
-        return self.value.type.dtype
+        return self._value.type.dtype
 
     @property
     def shape(self) -> tuple:
-        return tuple([self.trace.expose(size) for size in self.value.type.shape])
+        return tuple([self._trace.expose(size) for size in self._value.type.shape])
 
     @property
     def ndim(self) -> int:
-        return len(self.value.type.shape)
+        return len(self._value.type.shape)
 
     @property
     def size(self) -> Any:
         from ..ir import dims
 
-        return self.trace.expose(dims.product(self.value.type.shape))
+        return self._trace.expose(dims.product(self._value.type.shape))
 
     @property
     def itemsize(self) -> int:
-        return self.value.type.dtype.itemsize
+        return self._value.type.dtype.itemsize
 
     @property
     def nbytes(self) -> Any:
         return self.size * self.itemsize
 
     def __len__(self) -> int:
-        shape = self.value.type.shape
+        shape = self._value.type.shape
         if not shape:
             raise TypeError("len() of unsized object")
-        return self.trace.number(shape[0])
+        return self._trace.number(shape[0])
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.value.type.shape:
+        if not self._value.type.shape:
             raise TypeError("iteration over a 0-d array")
         return iter([self[index] for index in range(len(self))])
 
@@ -130,7 +130,7 @@ class Tracer:
         return operator.index(concrete(self, "an index"))
 
     def __hash__(self) -> int:
-        if self.kind == "array":
+        if self._kind == "array":
             raise TypeError("unhashable type: 'numpy.ndarray'")
         return hash(concrete(self, "a hash"))
 
@@ -141,10 +141,10 @@ class Tracer:
         return format(concrete(self, "text"), spec)
 
     def __repr__(self) -> str:
-        return f"Traced<{self.value.type}>"
+        return f"Traced<{self._value.type}>"
 
     def __contains__(self, item: Any) -> bool:
-        self.trace.refuse("value", "in")
+        self._trace.refuse("value", "in")
 
     # Items, methods
 
@@ -161,7 +161,7 @@ class Tracer:
                 raise AttributeError(
                     f"{self.__class__.__name__!r} object has no attribute {name!r}"
                 )
-            self.trace.refuse("function", f"ndarray.{name}")
+            self._trace.refuse("function", f"ndarray.{name}")
         return handler(self) if hasattr(handler, "is_property") else MethodType(handler, self)
 
 
@@ -181,7 +181,7 @@ class _Attribute:
         return tracer.__getattr__(self.name) if self.get is None else self.get.__get__(tracer)
 
     def __set__(self, tracer: Tracer, value: Any) -> None:
-        tracer.trace.refuse("assign")
+        tracer._trace.refuse("assign")
 
 
 for _name in ("data", "dtype", "flat", "imag", "real", "shape", "strides"):
@@ -194,20 +194,20 @@ def concrete(tracer: Tracer, purpose: str = "value") -> Any:
 
     Any other tracer ends the trace.
     """
-    trace = tracer.trace
+    trace = tracer._trace
     if not trace.active:
         trace.escaped()
-    if tracer.kind != "python":
+    if tracer._kind != "python":
         trace.refuse("value", purpose)
-    if tracer.value.constant is None:
-        op = tracer.value.op
+    if tracer._value.constant is None:
+        op = tracer._value.op
         if op is not None and op.primitive.name == "dimension":
             trace.number(op.attrs["size"])
         else:
             from .ufuncs import require_hint
 
             require_hint(trace, tracer)
-    return tracer.hint
+    return tracer._hint
 
 
 def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
@@ -216,7 +216,7 @@ def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
         if kind is not Tracer and kind not in _PLAIN and _yields(other):
             return NotImplemented
         operands = (other, self) if swapped else (self, other)
-        return _apply()(self.trace, ufunc, operands)
+        return _apply()(self._trace, ufunc, operands)
 
     return method
 
@@ -247,12 +247,12 @@ def _apply() -> Any:
 
 def _inplace(ufunc: np.ufunc) -> Any:
     def method(self: Tracer, other: Any) -> Any:
-        result = _apply()(self.trace, ufunc, (self, other))
-        if self.kind != "array" or result is NotImplemented:
+        result = _apply()(self._trace, ufunc, (self, other))
+        if self._kind != "array" or result is NotImplemented:
             return result
-        trace = self.trace
-        if not self.fresh or self.shared:
-            trace.refuse("mutate" if not self.fresh else "assign")
+        trace = self._trace
+        if not self._fresh or self._shared:
+            trace.refuse("mutate" if not self._fresh else "assign")
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")
         rebind(self, result)
@@ -265,13 +265,13 @@ def rebind(target: Tracer, result: Tracer) -> None:
     """Make the handle `target` stand for `result`, converted to its dtype and broadcast to its
     shape.
     """
-    trace = target.trace
-    shape = target.value.type.shape
-    if trace.broadcast_shapes([shape, result.value.type.shape]) != shape:
+    trace = target._trace
+    shape = target._value.type.shape
+    if trace.broadcast_shapes([shape, result._value.type.shape]) != shape:
         trace.refuse("error", "ValueError: non-broadcastable output operand")
-    converted = trace.convert(result, target.value.type.dtype)
-    target.value = trace.broadcast(converted, shape).value
-    target.hint = None
+    converted = trace.convert(result, target._value.type.dtype)
+    target._value = trace.broadcast(converted, shape)._value
+    target._hint = None
 
 
 _BINARY = {
@@ -306,7 +306,7 @@ for _name, _ufunc in _COMPARE.items():
 
 
 def _unary(ufunc: np.ufunc) -> Any:
-    return lambda self: _apply()(self.trace, ufunc, (self,))
+    return lambda self: _apply()(self._trace, ufunc, (self,))
 
 
 for _name, _ufunc in {

@@ -176,7 +176,7 @@ class Trace:
     ) -> Any:
         """Emit a primitive on tracers. Without `kind` a result of rank 0 is a NumPy scalar."""
         return self.wrap(
-            self.builder.emit(primitive, tuple([each.value for each in operands]), attrs), kind
+            self.builder.emit(primitive, tuple([each._value for each in operands]), attrs), kind
         )
 
     def wrap(self, result: Any, kind: str | None = None) -> Any:
@@ -208,8 +208,8 @@ class Trace:
     def lift(self, item: Any) -> Tracer:
         """A tracer for anything that can stand among arrays."""
         if isinstance(item, Tracer):
-            if item.trace is not self:
-                item.trace.escaped()
+            if item._trace is not self:
+                item._trace.escaped()
             return item
         if isinstance(item, SizeTracer):
             value = self.builder.emit(DIMENSION, (), {"size": item.size})
@@ -253,15 +253,15 @@ class Trace:
 
     def convert(self, operand: Tracer, dtype: np.dtype, kind: str | None = None) -> Tracer:
         """`operand.astype(dtype)` without a copy when nothing changes."""
-        if operand.value.type.dtype == dtype:
+        if operand._value.type.dtype == dtype:
             return operand
-        return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand.kind)
+        return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand._kind)
 
     def check(self, condition: Tracer, reason: str) -> None:
         """Make the program give up at run time, for this call, unless `condition` (bool, rank 0)
         is true.
         """
-        self.builder.emit(check, (condition.value,), {"reason": reason})
+        self.builder.emit(check, (condition._value,), {"reason": reason})
 
     # Shapes
 
@@ -293,7 +293,7 @@ class Trace:
         """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes`
         before.
         """
-        own = operand.value.type.shape
+        own = operand._value.type.shape
         if own == shape:
             return operand
         offset = len(shape) - len(own)
@@ -304,7 +304,7 @@ class Trace:
                 sizes.append(size)
             else:  # unified with, or found to be 1 by a guard
                 sizes.append(1 if self.hint(size) == 1 and self.hint(target) != 1 else target)
-        value = operand.value
+        value = operand._value
         if tuple(sizes) != own:
             value = self.builder.emit(reshape, (value,), {"sizes": tuple(sizes)})
         if tuple(sizes) != shape:
@@ -314,15 +314,16 @@ class Trace:
 
     def align(self, operands: Sequence[Tracer]) -> list[Tracer]:
         """Operands of an elementwise primitive: each of the common shape, or of rank 0."""
-        shape = operands[0].value.type.shape
+        shape = operands[0]._value.type.shape
         for operand in operands:
-            if operand.value.type.shape != shape:
+            if operand._value.type.shape != shape:
                 break
         else:
             return list(operands)
-        common = self.broadcast_shapes([each.value.type.shape for each in operands])
+        common = self.broadcast_shapes([each._value.type.shape for each in operands])
         return [
-            each if not each.value.type.shape else self.broadcast(each, common) for each in operands
+            each if not each._value.type.shape else self.broadcast(each, common)
+            for each in operands
         ]
 
     # The end

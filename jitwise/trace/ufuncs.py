@@ -77,7 +77,7 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     for each in operands:
         kind = type(each)
         if kind is Tracer:
-            python += each.kind == "python"
+            python += each._kind == "python"
         elif kind in _PROMOTES or kind is SizeTracer:
             python += 1
     if python == len(operands):
@@ -112,19 +112,21 @@ def apply(
                 lifted.append(each)
                 continue
             each = trace.lift(each)
-        elif each.trace is not trace:
-            each.trace.escaped()
-        key.append(_PROMOTES[type(each.hint)] if each.kind == "python" else each.value.type.dtype)
+        elif each._trace is not trace:
+            each._trace.escaped()
+        key.append(
+            _PROMOTES[type(each._hint)] if each._kind == "python" else each._value.type.dtype
+        )
         lifted.append(each)
     loop = _loop(trace, ufunc, tuple(key) if dtype is None else (dtype,) * len(key))
     values, shapes = [], set()
     for each, target in zip(lifted, loop, strict=True):
         if type(each) is not Tracer:
             value = _constant(trace, each, target, ufunc)
-        elif each.value.type.dtype == target:
-            value = each.value
+        elif each._value.type.dtype == target:
+            value = each._value
         else:
-            value = _as_dtype(trace, each, target, ufunc).value
+            value = _as_dtype(trace, each, target, ufunc)._value
         values.append(value)
         shapes.add(value.type.shape)
     if len(shapes) > 1:
@@ -144,7 +146,7 @@ def _aligned(trace: Trace, values: list[Value], shapes: set[tuple]) -> list[Valu
         return values
     common = trace.broadcast_shapes([value.type.shape for value in values])
     return [
-        trace.broadcast(Tracer(trace, value, "array"), common).value if value.type.shape else value
+        trace.broadcast(Tracer(trace, value, "array"), common)._value if value.type.shape else value
         for value in values
     ]
 
@@ -189,14 +191,14 @@ def _require_nonnegative(trace: Trace, exponent: Value) -> None:
 
 def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype, ufunc: np.ufunc) -> Tracer:
     """`operand` in the dtype of the loop; a Python int must fit, as NumPy demands."""
-    if operand.kind != "python":
+    if operand._kind != "python":
         return trace.convert(operand, dtype)
-    if operand.value.constant is not None:
-        return trace.wrap(_constant(trace, operand.hint, dtype, ufunc))
-    if type(operand.hint) is int and dtype.kind in "iu":
-        size = operand.value.op.attrs["size"]  # type: ignore[union-attr]
+    if operand._value.constant is not None:
+        return trace.wrap(_constant(trace, operand._hint, dtype, ufunc))
+    if type(operand._hint) is int and dtype.kind in "iu":
+        size = operand._value.op.attrs["size"]  # type: ignore[union-attr]
         limits = np.iinfo(dtype)
-        if not limits.min <= operand.hint <= limits.max:
+        if not limits.min <= operand._hint <= limits.max:
             trace.refuse("error", "OverflowError")
         if dtype.itemsize < 8 or dtype.kind == "u":
             trace.require("ge", dims.subtract(size, int(limits.min)))
@@ -209,7 +211,7 @@ def _power(trace: Trace, operands: Sequence[Any]) -> Any:
     """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
     if type(exponent) in (int, float) and type(base) is Tracer:
-        if base.value.type.shape and base.value.type.dtype.kind in "fc":
+        if base._value.type.shape and base._value.type.dtype.kind in "fc":
             fast = _FAST_POWERS.get(exponent)
             if fast is not None:
                 return apply(trace, fast, [base])
@@ -221,7 +223,7 @@ _FAST_POWERS = {2: np.square, 1: np.positive, 0.5: np.sqrt, -1: np.reciprocal}
 
 def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> Any:
     """An operator on Python numbers, one of them traced: a Python number again."""
-    numbers = [each.hint for each in operands]
+    numbers = [each._hint for each in operands]
     try:
         result = _PYTHON[ufunc](*numbers)
     except (ArithmeticError, TypeError, ValueError) as error:
@@ -239,14 +241,14 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
     if ufunc is np.true_divide:
         _require_nonzero(trace, operands[1])
     converted = [_exact_float(trace, each) for each in operands]
-    (value,) = emit_ufunc(trace.builder, ufunc, tuple([each.value for each in converted]))
+    (value,) = emit_ufunc(trace.builder, ufunc, tuple([each._value for each in converted]))
     return Tracer(trace, value, "python", result)
 
 
 def _python_square(trace: Trace, operands: list[Tracer], result: float) -> Tracer:
     """`x ** 2` of a Python float: the product, as long as it does not overflow (Python raises)."""
     concrete(operands[1])
-    value = operands[0].value
+    value = operands[0]._value
     (square,) = emit_ufunc(trace.builder, np.multiply, (value, value))
     (finite,) = emit_ufunc(trace.builder, np.isfinite, (square,))
     (plain,) = emit_ufunc(trace.builder, np.isfinite, (value,))
@@ -257,9 +259,9 @@ def _python_square(trace: Trace, operands: list[Tracer], result: float) -> Trace
 
 def _exact_float(trace: Trace, operand: Tracer) -> Tracer:
     """A Python number as float64; an int must be one that float64 holds exactly."""
-    if type(operand.hint) is int and operand.value.constant is None:
-        size = operand.value.op.attrs["size"]  # type: ignore[union-attr]
-        if abs(operand.hint) > 2**53:
+    if type(operand._hint) is int and operand._value.constant is None:
+        size = operand._value.op.attrs["size"]  # type: ignore[union-attr]
+        if abs(operand._hint) > 2**53:
             trace.number(size)
         else:
             trace.require("ge", dims.subtract(2**53, size))
@@ -268,20 +270,20 @@ def _exact_float(trace: Trace, operand: Tracer) -> Tracer:
 
 
 def _require_nonzero(trace: Trace, operand: Tracer) -> None:
-    if operand.value.constant is not None:
+    if operand._value.constant is not None:
         return
-    if type(operand.hint) is int:
-        trace.require("ne", operand.value.op.attrs["size"])  # type: ignore[union-attr]
+    if type(operand._hint) is int:
+        trace.require("ne", operand._value.op.attrs["size"])  # type: ignore[union-attr]
         return
     zero = trace.builder.constant(0.0, np.dtype(np.float64))
     trace.check(
-        trace.wrap(trace.builder.emit(not_equal, (operand.value, zero))), "division by zero"
+        trace.wrap(trace.builder.emit(not_equal, (operand._value, zero))), "division by zero"
     )
 
 
 def require_hint(trace: Trace, operand: Tracer) -> None:
     """Check at run time that a Python number has the value it has in this call."""
-    value, hint = operand.value, operand.hint
+    value, hint = operand._value, operand._hint
     if type(hint) is bool:
         emitted = value if hint else trace.builder.emit(not_, (value,))
     elif hint != hint:
@@ -324,7 +326,7 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
     for target, each in zip(out, results, strict=True):
         if target is None:
             continue
-        if type(target) is not Tracer or not target.fresh or target.shared:
+        if type(target) is not Tracer or not target._fresh or target._shared:
             trace.refuse("mutate")
         if not np.can_cast(each.dtype, target.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")
@@ -337,10 +339,10 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
 
 def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple) -> Any:
     left, right = (trace.lift(item) for item in inputs)
-    shape = left.value.type.shape + (1,) * right.ndim
+    shape = left._value.type.shape + (1,) * right.ndim
     from ..ops.movement import reshape
 
-    column = trace.emit(reshape, (left,), {"sizes": shape}, left.kind)
+    column = trace.emit(reshape, (left,), {"sizes": shape}, left._kind)
     return apply(trace, ufunc, [column, right])
 
 

@@ -43,15 +43,15 @@ def _is_sequence(item: Any) -> bool:
 
 def roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Tracer:
     operand = trace.lift(a)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if type(shift) is Tracer and shift.ndim or type(axis) is Tracer:
         trace.refuse("argument", "roll by traced amounts")
     if axis is None:
         if _is_sequence(shift):
             trace.refuse("argument", "roll by several amounts without axes")
-        flat = reshaped(trace, Tracer(trace, operand.value, "array"), (dims.product(shape),))
+        flat = reshaped(trace, Tracer(trace, operand._value, "array"), (dims.product(shape),))
         rolled = _rolled(trace, flat, 0, size_argument(trace, shift))
-        return trace.wrap(reshaped(trace, rolled, shape).value, "array")
+        return trace.wrap(reshaped(trace, rolled, shape)._value, "array")
     axes = list(axis) if _is_sequence(axis) else [axis]
     shifts = list(shift) if _is_sequence(shift) else [shift]
     count = max(len(axes), len(shifts))
@@ -70,7 +70,7 @@ def roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Tracer:
 
 def _rolled(trace: Trace, operand: Tracer, axis: int, shift: Size) -> Tracer:
     """Elements moved `shift` places on along an axis; what leaves at the end enters in front."""
-    length = operand.value.type.shape[axis]
+    length = operand._value.type.shape[axis]
     if isinstance(shift, int) and shift == 0 or length == 1 or not is_positive(trace, length):
         return copied(trace, operand)
     if not is_nonnegative(trace, shift):
@@ -137,10 +137,10 @@ def repeat(trace: Trace, a: Any, repeats: Any, axis: Any = None) -> Tracer:
             trace.refuse("argument", "repeat by an array")
         repeats = items[0]
     (times,) = lengths_of(trace, repeats)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if axis is None:
         shape = (dims.product(shape),)
-        operand = reshaped(trace, Tracer(trace, operand.value, "array"), shape)
+        operand = reshaped(trace, Tracer(trace, operand._value, "array"), shape)
     place = axis_of(trace, 0 if axis is None else axis, len(shape))
     split = (*shape[: place + 1], 1, *shape[place + 1 :])
     spread = (*shape[: place + 1], times, *shape[place + 1 :])
@@ -150,16 +150,16 @@ def repeat(trace: Trace, a: Any, repeats: Any, axis: Any = None) -> Tracer:
 
 def _spread(trace: Trace, operand: Tracer, split: tuple, spread: tuple, final: tuple) -> Tracer:
     """A copy of `operand` reshaped to `split`, broadcast to `spread`, reshaped to `final`."""
-    value = reshaped(trace, Tracer(trace, operand.value, "array"), split)
+    value = reshaped(trace, Tracer(trace, operand._value, "array"), split)
     attrs = {"sizes": spread, "dimensions": tuple(range(len(spread)))}
     value = moved(trace, broadcast_in_dim, value, attrs)
-    return trace.wrap(reshaped(trace, value, final).value, "array")
+    return trace.wrap(reshaped(trace, value, final)._value, "array")
 
 
 def tile(trace: Trace, A: Any, reps: Any) -> Tracer:  # noqa: N803
     operand = trace.lift(A)
     times = lengths_of(trace, reps)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     ndim = max(len(shape), len(times))
     shape = (1,) * (ndim - len(shape)) + shape
     times = (1,) * (ndim - len(times)) + times
@@ -232,8 +232,8 @@ def pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kwar
 def _constant_sides(
     trace: Trace, operand: Tracer, axis: int, before: Size, after: Size, value: Any
 ) -> Any:
-    shape = operand.value.type.shape
-    dtype = operand.value.type.dtype
+    shape = operand._value.type.shape
+    dtype = operand._value.type.dtype
     sides = []
     for size, number in zip((before, after), value, strict=True):
         if type(number) in (bool, int, float, complex):
@@ -248,7 +248,7 @@ def _constant_sides(
 def _edge_sides(
     trace: Trace, operand: Tracer, axis: int, before: Size, after: Size, value: Any
 ) -> Any:
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     length = shape[axis]
     if not is_positive(trace, length):
         trace.refuse("error", "ValueError: can't extend empty axis")
@@ -263,7 +263,7 @@ def _mirrored_sides(
     trace: Trace, operand: Tracer, axis: int, before: Size, after: Size, distance: int
 ) -> Any:
     """Mirror images; `distance` is 1 when the edge itself is not repeated."""
-    length = operand.value.type.shape[axis]
+    length = operand._value.type.shape[axis]
     if is_one(trace, length):
         return _edge_sides(trace, operand, axis, before, after, None)
     available = dims.subtract(length, distance)
@@ -294,7 +294,7 @@ def _symmetric_sides(
 def _wrap_sides(
     trace: Trace, operand: Tracer, axis: int, before: Size, after: Size, value: Any
 ) -> Any:
-    length = operand.value.type.shape[axis]
+    length = operand._value.type.shape[axis]
     if is_one(trace, length):
         return _edge_sides(trace, operand, axis, before, after, None)
     for size in (before, after):
@@ -324,5 +324,5 @@ FUNCTIONS.update(
     }
 )
 METHODS["repeat"] = lambda operand, repeats, axis=None: repeat(
-    operand.trace, operand, repeats, axis
+    operand._trace, operand, repeats, axis
 )

@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 def shaped(trace: Trace, operand: Tracer, sizes: tuple[Size, ...]) -> Tracer:
-    return Tracer(trace, trace.builder.emit(reshape_, (operand.value,), {"sizes": sizes}), "array")
+    return Tracer(trace, trace.builder.emit(reshape_, (operand._value,), {"sizes": sizes}), "array")
 
 
 def permuted(trace: Trace, operand: Tracer, permutation: tuple[int, ...]) -> Tracer:
-    value = trace.builder.emit(transpose_, (operand.value,), {"permutation": permutation})
+    value = trace.builder.emit(transpose_, (operand._value,), {"permutation": permutation})
     return Tracer(trace, value, "array")
 
 
 def _result(
     trace: Trace, operand: Tracer, sizes: tuple[Size, ...], kind: str | None = None
 ) -> Tracer:
-    value = trace.builder.emit(reshape_, (operand.value,), {"sizes": sizes})
+    value = trace.builder.emit(reshape_, (operand._value,), {"sizes": sizes})
     return trace.wrap(value, kind)
 
 
 def _unify(trace: Trace, operand: Tracer, axis: int, size: Size) -> Tracer:
     """`operand` with `size` along `axis`, which must agree in this call."""
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if not trace.same_size(shape[axis], size):
         trace.refuse("error", "ValueError: matmul: mismatch in core dimension")
     return shaped(trace, operand, (*shape[:axis], size, *shape[axis + 1 :]))
@@ -56,18 +56,18 @@ def _unify(trace: Trace, operand: Tracer, axis: int, size: Size) -> Tracer:
 
 def _multiplied(trace: Trace, left: Tracer, right: Tracer) -> Tracer:
     """Stacks of matrices [..., M, K] and [..., K, N] of one dtype."""
-    inner = left.value.type.shape[-1]
+    inner = left._value.type.shape[-1]
     right = _unify(trace, right, right.ndim - 2, inner)
-    first, second = left.value.type.shape[:-2], right.value.type.shape[:-2]
+    first, second = left._value.type.shape[:-2], right._value.type.shape[:-2]
     if first != second:
         if not second and len(first) == 1:  # one matrix on the right: the stack is one tall matrix
-            rows = left.value.type.shape[-2]
+            rows = left._value.type.shape[-2]
             tall = shaped(trace, left, (dims.multiply(first[0], rows), inner))
             product = trace.emit(dot_general, (tall, right), kind="array")
-            return shaped(trace, product, (*first, rows, right.value.type.shape[-1]))
+            return shaped(trace, product, (*first, rows, right._value.type.shape[-1]))
         stack = trace.broadcast_shapes([first, second])
-        left = trace.broadcast(left, (*stack, *left.value.type.shape[-2:]))
-        right = trace.broadcast(right, (*stack, *right.value.type.shape[-2:]))
+        left = trace.broadcast(left, (*stack, *left._value.type.shape[-2:]))
+        right = trace.broadcast(right, (*stack, *right._value.type.shape[-2:]))
     return trace.emit(dot_general, (left, right), kind="array")
 
 
@@ -80,11 +80,11 @@ def matmul(trace: Trace, a: Any, b: Any) -> Tracer:
     left, right = trace.convert(left, dtype), trace.convert(right, dtype)
     row, column = left.ndim == 1, right.ndim == 1
     if row:
-        left = shaped(trace, left, (1, *left.value.type.shape))
+        left = shaped(trace, left, (1, *left._value.type.shape))
     if column:
-        right = shaped(trace, right, (*right.value.type.shape, 1))
+        right = shaped(trace, right, (*right._value.type.shape, 1))
     product = _multiplied(trace, left, right)
-    sizes = product.value.type.shape
+    sizes = product._value.type.shape
     if row:
         sizes = (*sizes[:-2], sizes[-1])
     if column:
@@ -97,7 +97,7 @@ def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
         trace.refuse("argument", "dot(out=...)")
     left, right = trace.lift(a), trace.lift(b)
     if not left.ndim or not right.ndim:
-        if left.kind == "python" or right.kind == "python":
+        if left._kind == "python" or right._kind == "python":
             dtype = np.result_type(left.dtype, right.dtype)
             left, right = (
                 trace.convert(left, dtype, "scalar"),
@@ -119,12 +119,12 @@ def inner(trace: Trace, a: Any, b: Any, /) -> Tracer:
 
 
 def _flat(trace: Trace, operand: Tracer) -> Tracer:
-    return shaped(trace, operand, (dims.product(operand.value.type.shape),))
+    return shaped(trace, operand, (dims.product(operand._value.type.shape),))
 
 
 def vdot(trace: Trace, a: Any, b: Any, /) -> Tracer:
     left, right = _flat(trace, trace.lift(a)), _flat(trace, trace.lift(b))
-    if left.value.type.dtype.kind == "c":
+    if left._value.type.dtype.kind == "c":
         left = apply(trace, np.conjugate, [left])
     return matmul(trace, left, right)
 
@@ -133,8 +133,8 @@ def outer(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
     if out is not None:
         trace.refuse("argument", "outer(out=...)")
     left, right = _flat(trace, trace.lift(a)), _flat(trace, trace.lift(b))
-    column = shaped(trace, left, (*left.value.type.shape, 1))
-    row = shaped(trace, right, (1, *right.value.type.shape))
+    column = shaped(trace, left, (*left._value.type.shape, 1))
+    row = shaped(trace, right, (1, *right._value.type.shape))
     return apply(trace, np.multiply, [column, row])
 
 
@@ -169,11 +169,11 @@ def tensordot(trace: Trace, a: Any, b: Any, axes: Any = 2) -> Tracer:
     dtype = common_dtype(trace, [left, right])
     left, right = trace.convert(left, dtype), trace.convert(right, dtype)
     for one, other in zip(first, second, strict=True):
-        right = _unify(trace, right, other, left.value.type.shape[one])
+        right = _unify(trace, right, other, left._value.type.shape[one])
     rows = [axis for axis in range(left.ndim) if axis not in first]
     columns = [axis for axis in range(right.ndim) if axis not in second]
-    kept = [left.value.type.shape[axis] for axis in rows] + [
-        right.value.type.shape[axis] for axis in columns
+    kept = [left._value.type.shape[axis] for axis in rows] + [
+        right._value.type.shape[axis] for axis in columns
     ]
     product = trace.emit(
         dot_general,
@@ -188,7 +188,7 @@ def as_matrices(
 ) -> Tracer:
     """`operand` with its axes in this order, those of each group merged; stack axes stay apart."""
     moved = permuted(trace, operand, (*stack, *rows, *columns))
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     merged = [dims.product(tuple([shape[axis] for axis in group])) for group in (rows, columns)]
     return shaped(trace, moved, (*[shape[axis] for axis in stack], *merged))
 
@@ -198,8 +198,8 @@ def kron(trace: Trace, a: Any, b: Any) -> Tracer:
     if not left.ndim or not right.ndim:
         return apply(trace, np.multiply, [left, right])
     ndim = max(left.ndim, right.ndim)
-    first = (1,) * (ndim - left.ndim) + left.value.type.shape
-    second = (1,) * (ndim - right.ndim) + right.value.type.shape
+    first = (1,) * (ndim - left.ndim) + left._value.type.shape
+    second = (1,) * (ndim - right.ndim) + right._value.type.shape
     wide = shaped(trace, left, tuple([size for each in first for size in (each, 1)]))
     narrow = shaped(trace, right, tuple([size for each in second for size in (1, each)]))
     product = apply(trace, np.multiply, [wide, narrow])
@@ -221,12 +221,12 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     operands = [trace.lift(a), trace.lift(b)]
-    dtype = common_dtype(trace, [Tracer(trace, each.value, "scalar") for each in operands])
+    dtype = common_dtype(trace, [Tracer(trace, each._value, "scalar") for each in operands])
     parts = []
     for operand, place in zip(operands, (axisa, axisb), strict=True):
         last = axis_of(trace, place, operand.ndim)
-        if operand.value.type.shape[last] != 3:
-            if not trace.same_size(operand.value.type.shape[last], 3):
+        if operand._value.type.shape[last] != 3:
+            if not trace.same_size(operand._value.type.shape[last], 3):
                 trace.refuse("argument", "cross of vectors that have not 3 components")
         array = trace.convert(copied(trace, operand), dtype)
         order = (last, *[each for each in range(operand.ndim) if each != last])
@@ -266,4 +266,4 @@ FUNCTIONS.update(
         np.linalg.multi_dot: multi_dot,
     }
 )
-METHODS["dot"] = lambda operand, b, out=None: dot(operand.trace, operand, b, out)
+METHODS["dot"] = lambda operand, b, out=None: dot(operand._trace, operand, b, out)

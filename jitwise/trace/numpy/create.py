@@ -37,7 +37,7 @@ INT, DOUBLE, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 
 def filled(trace: Trace, value: Tracer, sizes: tuple[Size, ...]) -> Tracer:
     """An array with the scalar `value` in each element."""
-    return Tracer(trace, trace.broadcast(value, sizes).value, "array")
+    return Tracer(trace, trace.broadcast(value, sizes)._value, "array")
 
 
 def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
@@ -45,21 +45,21 @@ def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
     result = filled(trace, trace.constant(number, dtype), sizes)
     plain = tuple([size for size in sizes if isinstance(size, int)])
     if len(plain) == len(sizes) and math.prod(plain) <= _MOST_ITEMS:
-        result.hint = np.full(plain, number, dtype)  # for `setitem`
+        result._hint = np.full(plain, number, dtype)  # for `setitem`
     return result
 
 
 def setitem(operand: Tracer, index: Any, item: Any) -> None:
     """`operand[index] = item` while the contents of `operand` depend on no argument."""
-    trace = operand.trace
-    if type(operand.hint) is not np.ndarray or operand.shared:
-        trace.refuse("assign" if operand.fresh else "mutate")
+    trace = operand._trace
+    if type(operand._hint) is not np.ndarray or operand._shared:
+        trace.refuse("assign" if operand._fresh else "mutate")
     if trace.captures.objects() > _MOST_ASSIGNED:
         trace.refuse("assign")
-    contents = operand.hint.copy()
+    contents = operand._hint.copy()
     contents[index] = item  # a tracer among them ends the trace
-    operand.hint = contents
-    operand.value = trace.captures.array_object(contents).value
+    operand._hint = contents
+    operand._value = trace.captures.array_object(contents)._value
 
 
 def _is_known(dtype: Any) -> bool:
@@ -135,7 +135,7 @@ def _filled_like(trace: Trace, sizes: tuple[Size, ...], fill_value: Any, dtype: 
             value = trace.constant(fill_value, dtype)
         else:
             value = trace.convert(value, dtype)
-    if trace.broadcast_shapes([value.value.type.shape, sizes]) != sizes:
+    if trace.broadcast_shapes([value._value.type.shape, sizes]) != sizes:
         trace.refuse("error", "ValueError: could not broadcast")
     return filled(trace, value, sizes)
 
@@ -156,7 +156,7 @@ def _like(number: int | None, function: Any, name: str) -> Any:
         refuse_order(trace, order)
         refuse_given(trace, name, device=device)
         operand = trace.lift(a)
-        sizes = operand.value.type.shape if shape is None else lengths_of(trace, shape)
+        sizes = operand._value.type.shape if shape is None else lengths_of(trace, shape)
         return filled(
             trace,
             trace.constant(number, operand.dtype if dtype is None else dtype_of(trace, dtype)),
@@ -187,7 +187,7 @@ def full_like(
     refuse_order(trace, order)
     refuse_given(trace, "full_like", device=device)
     operand = trace.lift(a)
-    sizes = operand.value.type.shape if shape is None else lengths_of(trace, shape)
+    sizes = operand._value.type.shape if shape is None else lengths_of(trace, shape)
     return _filled_like(
         trace, sizes, fill_value, operand.dtype if dtype is None else dtype_of(trace, dtype)
     )
@@ -217,7 +217,7 @@ def array(
         trace.refuse("argument", "array(ndmax=...)")
     result = _as_array(trace, object, dtype, copy)
     if result.ndim < ndmin:
-        result = reshaped(trace, result, (1,) * (ndmin - result.ndim) + result.value.type.shape)
+        result = reshaped(trace, result, (1,) * (ndmin - result.ndim) + result._value.type.shape)
     return result
 
 
@@ -229,7 +229,7 @@ def _as_array(trace: Trace, item: Any, dtype: Any, copy: Any) -> Tracer:
             trace.refuse("error", "ValueError: Unable to avoid copy")
         return stack_nested(trace, item, target)
     operand = trace.lift(item)
-    if target is not None and operand.value.type.dtype != target or operand.kind != "array":
+    if target is not None and operand._value.type.dtype != target or operand._kind != "array":
         if copy is False:
             trace.refuse("error", "ValueError: Unable to avoid copy")
         if target is not None:

@@ -51,7 +51,7 @@ def diff(
     if not operand.ndim:
         trace.refuse("error", "ValueError: diff requires input that is at least one dimensional")
     place = axis_of(trace, axis, operand.ndim)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     parts = []
     for item in (prepend, operand, append):
         if item is NO_VALUE:
@@ -62,7 +62,7 @@ def diff(
         parts.append(part)
     if len(parts) > 1:
         operand = concatenate(trace, parts, place)
-    function = np.not_equal if operand.value.type.dtype.kind == "b" else np.subtract
+    function = np.not_equal if operand._value.type.dtype.kind == "b" else np.subtract
     for _ in range(n):
         operand = apply(trace, function, _sides(trace, operand, place))
     return operand
@@ -95,7 +95,7 @@ def gradient(trace: Trace, f: Any, *varargs: Any, axis: Any = None, edge_order: 
         trace.refuse("argument", "gradient over coordinates")
     if len(spacings) == 1:
         spacings = spacings * len(axes)
-    kind = operand.value.type.dtype.kind
+    kind = operand._value.type.dtype.kind
     if kind == "b":
         trace.refuse("error", "TypeError")
     if kind in "iu":
@@ -108,7 +108,7 @@ def gradient(trace: Trace, f: Any, *varargs: Any, axis: Any = None, edge_order: 
 
 
 def _gradient(trace: Trace, operand: Tracer, axis: int, spacing: Any) -> Tracer:
-    length = operand.value.type.shape[axis]
+    length = operand._value.type.shape[axis]
     inner = dims.subtract(length, 2)
     if not is_nonnegative(trace, inner):
         trace.refuse(
@@ -118,11 +118,11 @@ def _gradient(trace: Trace, operand: Tracer, axis: int, spacing: Any) -> Tracer:
     def difference(first: Any, second: Any, size: Any, distance: Any) -> Tracer:
         ends = [cut(trace, operand, axis, first, size), cut(trace, operand, axis, second, size)]
         quotient = apply(trace, np.true_divide, [apply(trace, np.subtract, ends), distance])
-        return trace.convert(quotient, operand.value.type.dtype)
+        return trace.convert(quotient, operand._value.type.dtype)
 
     double = apply(trace, np.multiply, [2.0, spacing]) if type(spacing) is Tracer else 2.0 * spacing
-    if type(double) is Tracer and spacing.kind == "python":
-        double.kind, double.hint = "python", 2.0 * spacing.hint
+    if type(double) is Tracer and spacing._kind == "python":
+        double._kind, double._hint = "python", 2.0 * spacing._hint
     parts = [
         difference(1, 0, 1, spacing),
         difference(2, 0, inner, double),
@@ -141,7 +141,7 @@ def trapezoid(trace: Trace, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1
         widths = diff(trace, points, axis=-1 if points.ndim == 1 else axis)
         if points.ndim == 1:
             sizes = [1] * operand.ndim
-            sizes[place] = widths.value.type.shape[0]
+            sizes[place] = widths._value.type.shape[0]
             widths = copied(trace, reshaped(trace, widths, tuple(sizes)))
     heights = apply(trace, np.add, _sides(trace, operand, place))
     areas = apply(trace, np.true_divide, [apply(trace, np.multiply, [widths, heights]), 2.0])
@@ -158,9 +158,9 @@ def polyval(trace: Trace, p: Any, x: Any) -> Tracer:
         trace.refuse("argument", "polyval of a matrix of coefficients")
     else:
         coefficients = list(coefficients)
-    result = filled(trace, trace.constant(0, points.dtype), points.value.type.shape)
-    if points.kind != "array":
-        points = Tracer(trace, points.value, "scalar")
+    result = filled(trace, trace.constant(0, points.dtype), points._value.type.shape)
+    if points._kind != "array":
+        points = Tracer(trace, points._value, "scalar")
     for coefficient in coefficients:
         result = apply(trace, np.add, [apply(trace, np.multiply, [result, points]), coefficient])
     return result

@@ -44,7 +44,7 @@ def einsum(
         trace.refuse("argument", "einsum without a subscripts string")
     arrays = [trace.lift(item) for item in operands[1:]]
     inputs, output = _parsed(trace, operands[0], arrays)
-    dtypes = common_dtype(trace, [Tracer(trace, each.value, "scalar") for each in arrays])
+    dtypes = common_dtype(trace, [Tracer(trace, each._value, "scalar") for each in arrays])
     terms = [
         _Term(trace, trace.convert(array, dtypes), labels)
         for array, labels in zip(arrays, inputs, strict=True)
@@ -60,8 +60,8 @@ def einsum(
     result = _ordered(trace, result, output)
     answer = copied(trace, result.array, "array" if output else "scalar")
     if len(arrays) == 1 and output:  # a view where nothing is summed
-        arrays[0].shared = answer.shared = True
-        answer.fresh = arrays[0].fresh
+        arrays[0]._shared = answer._shared = True
+        answer._fresh = arrays[0]._fresh
     return answer
 
 
@@ -75,7 +75,7 @@ class _Term:
         self.labels = labels
 
     def size(self, label: str) -> Size:
-        return self.array.value.type.shape[self.labels.index(label)]
+        return self.array._value.type.shape[self.labels.index(label)]
 
 
 def _parsed(
@@ -124,7 +124,7 @@ def _without_repeats(trace: Trace, term: _Term) -> _Term:
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            sizes = array.value.type.shape
+            sizes = array._value.type.shape
             if not trace.same_size(sizes[first], sizes[second]):
                 trace.refuse("argument", "einsum of a diagonal that is not square")
             array = copied(trace, diagonal(trace, copied(trace, array), 0, first, second))
@@ -147,12 +147,12 @@ def _unify_labels(trace: Trace, terms: list[_Term]) -> None:
     for term in terms:
         shape = []
         kept = []
-        for label, size in zip(term.labels, term.array.value.type.shape, strict=True):
+        for label, size in zip(term.labels, term.array._value.type.shape, strict=True):
             if sizes[label] != 1 and trace.hint(size) == 1 and trace.hint(sizes[label]) != 1:
                 continue
             shape.append(sizes[label])
             kept.append(label)
-        if tuple(shape) != term.array.value.type.shape:
+        if tuple(shape) != term.array._value.type.shape:
             term.array = shaped(trace, term.array, tuple(shape))
         term.labels = kept
 
@@ -175,7 +175,7 @@ def _path(
         trace.refuse("argument", "einsum with more than 52 indices")
     text = ",".join("".join(letters[label] for label in term.labels) for term in terms)
     text += "->" + "".join(letters[label] for label in output if label in letters)
-    shapes = [tuple(map(trace.hint, term.array.value.type.shape)) for term in terms]
+    shapes = [tuple(map(trace.hint, term.array._value.type.shape)) for term in terms]
     path = np.einsum_path(
         text, *[np.broadcast_to(0.0, shape) for shape in shapes], optimize="greedy"
     )[0][1:]
@@ -194,7 +194,7 @@ def _summed_away(trace: Trace, term: _Term, needed: set[str]) -> _Term:
     axes = tuple([axis for axis, label in enumerate(term.labels) if label not in needed])
     if not axes:
         return term
-    primitive = reduce_or if term.array.value.type.dtype.kind == "b" else reduce_add
+    primitive = reduce_or if term.array._value.type.dtype.kind == "b" else reduce_add
     array = trace.emit(primitive, (term.array,), {"axes": axes}, "array")
     return _Term(trace, array, [label for label in term.labels if label in needed])
 

@@ -35,7 +35,7 @@ def common_dtype(trace: Trace, operands: Sequence[Tracer]) -> np.dtype:
     """The dtype of a result that holds elements of all operands; Python numbers are weak."""
     try:
         found = np.result_type(
-            *[each.hint if each.kind == "python" else each.value.type.dtype for each in operands]
+            *[each._hint if each._kind == "python" else each._value.type.dtype for each in operands]
         )
     except TypeError:
         trace.refuse("error", "TypeError")
@@ -47,7 +47,7 @@ def common_dtype(trace: Trace, operands: Sequence[Tracer]) -> np.dtype:
 def as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
     """`operand` in `dtype`; a Python int must fit, as NumPy demands."""
     return (
-        operand if operand.value.type.dtype == dtype else _as_dtype(trace, operand, dtype, np.add)
+        operand if operand._value.type.dtype == dtype else _as_dtype(trace, operand, dtype, np.add)
     )
 
 
@@ -87,7 +87,7 @@ def clip(
     low = None if a_min is NO_VALUE else a_min
     high = None if a_max is NO_VALUE else a_max
     operand = trace.lift(a)
-    own = operand.value.type.dtype
+    own = operand._value.type.dtype
     if own.kind in "iu":  # a Python int beyond the dtype bounds nothing
         limits = np.iinfo(own)
         low = None if type(low) is int and low <= limits.min else low
@@ -105,10 +105,10 @@ def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
     if out is not None or type(decimals) is not int:
         trace.refuse("argument", "round(out=...) or with traced decimals")
     operand = trace.lift(a)
-    kind = operand.value.type.dtype.kind
+    kind = operand._value.type.dtype.kind
     if kind in "iu" and decimals >= 0:
         return copied(
-            trace, operand, "array" if operand.ndim or operand.kind == "array" else "scalar"
+            trace, operand, "array" if operand.ndim or operand._kind == "array" else "scalar"
         )
     if kind != "f":
         trace.refuse("argument", f"round of {operand.dtype}")
@@ -116,7 +116,7 @@ def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
         return apply(trace, np.rint, [operand])
     if abs(decimals) > 22:
         trace.refuse("argument", f"round(decimals={decimals})")
-    scale = trace.constant(10.0 ** abs(decimals), operand.value.type.dtype)
+    scale = trace.constant(10.0 ** abs(decimals), operand._value.type.dtype)
     first, second = (np.multiply, np.true_divide) if decimals > 0 else (np.true_divide, np.multiply)
     return apply(
         trace, second, [apply(trace, np.rint, [apply(trace, first, [operand, scale])]), scale]
@@ -134,14 +134,14 @@ def select(trace: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tr
         trace.refuse("error", "ValueError")
     masks = [trace.lift(item) for item in condlist]
     choices = [trace.lift(item) for item in (*choicelist, default)]
-    if any(mask.value.type.dtype != BOOL for mask in masks):
+    if any(mask._value.type.dtype != BOOL for mask in masks):
         trace.refuse("error", "TypeError: invalid entry in condlist")
     dtype = common_dtype(trace, choices)
-    shape = trace.broadcast_shapes([each.value.type.shape for each in (*masks, *choices)])
+    shape = trace.broadcast_shapes([each._value.type.shape for each in (*masks, *choices)])
     result = trace.broadcast(as_dtype(trace, choices[-1], dtype), shape)
     for mask, choice in zip(masks[::-1], choices[-2::-1], strict=True):
         result = chosen(trace, mask, as_dtype(trace, choice, dtype), result, "array")
-    return trace.wrap(result.value, "array")
+    return trace.wrap(result._value, "array")
 
 
 def nan_to_num(
@@ -150,7 +150,7 @@ def nan_to_num(
     if not copy:
         trace.refuse("argument", "nan_to_num(copy=False)")
     operand = trace.lift(x)
-    dtype = operand.value.type.dtype
+    dtype = operand._value.type.dtype
     if dtype.kind == "c":
         trace.refuse("argument", "nan_to_num of complex numbers")
     if dtype.kind != "f":
@@ -171,7 +171,7 @@ def nan_to_num(
         infinite = apply(trace, np.equal, [operand, trace.constant(test, dtype)])
         result = chosen(trace, infinite, filler, result)
     result = chosen(trace, apply(trace, np.isnan, [operand]), fillers[0], result)
-    return trace.wrap(result.value)
+    return trace.wrap(result._value)
 
 
 def isclose(
@@ -181,10 +181,10 @@ def isclose(
     right = trace.lift(b)
     if any(type(each) not in (int, float) or not np.isfinite(each) for each in (rtol, atol)):
         trace.refuse("argument", "isclose with traced or infinite tolerances")
-    if right.kind == "python":
+    if right._kind == "python":
         if right.dtype.kind == "i":
-            value = trace.convert(right, np.dtype(np.float64)).value
-            right = Tracer(trace, value, "python", float(right.hint))
+            value = trace.convert(right, np.dtype(np.float64))._value
+            right = Tracer(trace, value, "python", float(right._hint))
     else:
         right = trace.convert(right, np.result_type(right.dtype, 1.0))
     distance = apply(trace, np.absolute, [apply(trace, np.subtract, [left, right])])
@@ -206,33 +206,35 @@ def isclose(
 
 
 def _real(operand: Tracer) -> Tracer:
-    trace = operand.trace
-    if operand.value.type.dtype.kind != "c":
-        return operand if operand.kind == "python" else same_memory(trace, operand)
-    if operand.kind == "python":
+    trace = operand._trace
+    if operand._value.type.dtype.kind != "c":
+        return operand if operand._kind == "python" else same_memory(trace, operand)
+    if operand._kind == "python":
         trace.refuse("value", "real")
-    result = trace.emit(complex_number.real, (operand,), kind=operand.kind)
-    if operand.kind == "array":
-        operand.shared = result.shared = True
-        result.fresh = operand.fresh
+    result = trace.emit(complex_number.real, (operand,), kind=operand._kind)
+    if operand._kind == "array":
+        operand._shared = result._shared = True
+        result._fresh = operand._fresh
     return result
 
 
 def _imag(operand: Tracer) -> Any:
-    trace = operand.trace
-    if operand.kind == "python":
+    trace = operand._trace
+    if operand._kind == "python":
         return (
-            type(operand.hint)(0) if operand.dtype.kind in "if" else trace.refuse("value", "imag")
+            type(operand._hint)(0) if operand.dtype.kind in "if" else trace.refuse("value", "imag")
         )
-    if operand.value.type.dtype.kind != "c":
-        zero = filled(trace, trace.constant(0, operand.value.type.dtype), operand.value.type.shape)
-        zero.kind = operand.kind
-        zero.shared = True  # NumPy makes it read-only
+    if operand._value.type.dtype.kind != "c":
+        zero = filled(
+            trace, trace.constant(0, operand._value.type.dtype), operand._value.type.shape
+        )
+        zero._kind = operand._kind
+        zero._shared = True  # NumPy makes it read-only
         return zero
-    result = trace.emit(complex_number.imag, (operand,), kind=operand.kind)
-    if operand.kind == "array":
-        operand.shared = result.shared = True
-        result.fresh = operand.fresh
+    result = trace.emit(complex_number.imag, (operand,), kind=operand._kind)
+    if operand._kind == "array":
+        operand._shared = result._shared = True
+        result._fresh = operand._fresh
     return result
 
 
@@ -249,14 +251,14 @@ def imag(trace: Trace, val: Any) -> Any:
 
 
 def _conjugate_method(operand: Tracer) -> Tracer:
-    if operand.value.type.dtype.kind != "c":
+    if operand._value.type.dtype.kind != "c":
         return operand
-    return operand.trace.emit(complex_number.conjugate, (operand,), kind=operand.kind)
+    return operand._trace.emit(complex_number.conjugate, (operand,), kind=operand._kind)
 
 
 def angle(trace: Trace, z: Any, deg: Any = False) -> Tracer:
     operand = trace.lift(z)
-    if operand.value.type.dtype.kind == "c":
+    if operand._value.type.dtype.kind == "c":
         parts: list[Any] = [
             trace.emit(part, (operand,)) for part in (complex_number.imag, complex_number.real)
         ]
@@ -270,7 +272,7 @@ def angle(trace: Trace, z: Any, deg: Any = False) -> Tracer:
 
 def sinc(trace: Trace, x: Any) -> Tracer:
     scaled = apply(trace, np.multiply, [np.pi, trace.lift(x)])
-    dtype = scaled.value.type.dtype
+    dtype = scaled._value.type.dtype
     if dtype.kind != "f":
         trace.refuse("argument", f"sinc of {dtype}")
     nonzero = trace.convert(scaled, BOOL)
@@ -288,16 +290,16 @@ def isneginf(trace: Trace, x: Any, out: Any = None) -> Tracer:
 
 def _is_infinite(trace: Trace, x: Any, out: Any, sign: float) -> Tracer:
     operand = trace.lift(x)
-    if out is not None or operand.value.type.dtype.kind != "f":
+    if out is not None or operand._value.type.dtype.kind != "f":
         trace.refuse("argument", "isposinf or isneginf of these arguments")
-    return apply(trace, np.equal, [operand, trace.constant(sign, operand.value.type.dtype)])
+    return apply(trace, np.equal, [operand, trace.constant(sign, operand._value.type.dtype)])
 
 
 # Facts about types
 
 
 def iscomplexobj(trace: Trace, x: Any) -> bool:
-    return trace.lift(x).value.type.dtype.kind == "c"
+    return trace.lift(x)._value.type.dtype.kind == "c"
 
 
 def isrealobj(trace: Trace, x: Any) -> bool:
@@ -308,7 +310,7 @@ def _plain(item: Any) -> Any:
     if type(item) is SizeTracer:
         return 0
     if type(item) is Tracer:
-        return item.hint if item.kind == "python" else item.value.type.dtype
+        return item._hint if item._kind == "python" else item._value.type.dtype
     return item
 
 
@@ -321,11 +323,11 @@ def can_cast(trace: Trace, from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 
 def _round_method(operand: Tracer, decimals: Any = 0, out: Any = None) -> Tracer:
-    return round(operand.trace, operand, decimals, out)
+    return round(operand._trace, operand, decimals, out)
 
 
 def _clip_method(operand: Tracer, min: Any = None, max: Any = None, out: Any = None) -> Tracer:
-    return clip(operand.trace, operand, min, max, out)
+    return clip(operand._trace, operand, min, max, out)
 
 
 FUNCTIONS.update(

@@ -101,7 +101,7 @@ def _triangle(trace: Trace, m: Any, k: Any, lower: bool) -> Tracer:
     operand = trace.lift(m)
     if operand.ndim < 2:
         trace.refuse("argument", "tril or triu of a vector")
-    rows, columns = operand.value.type.shape[-2:]
+    rows, columns = operand._value.type.shape[-2:]
     offset = _integer(trace, k)
     column, row = _places(trace, rows, columns, offset if lower else dims.subtract(offset, 1))
     mask = apply(trace, np.greater_equal, [column, row])
@@ -127,11 +127,11 @@ def indices(trace: Trace, dimensions: Any, dtype: Any = int, sparse: Any = False
     for axis, size in enumerate(sizes):
         line = counting(trace, size, target)
         own = tuple([size if place == axis else 1 for place in range(len(sizes))])
-        grids.append(Tracer(trace, reshaped(trace, line, own).value, "array"))
+        grids.append(Tracer(trace, reshaped(trace, line, own)._value, "array"))
     if sparse:
         return tuple(grids)
     return stack_nested(
-        trace, [Tracer(trace, trace.broadcast(grid, sizes).value, "array") for grid in grids]
+        trace, [Tracer(trace, trace.broadcast(grid, sizes)._value, "array") for grid in grids]
     )
 
 
@@ -148,7 +148,7 @@ def meshgrid(
     outputs = []
     for place, item in zip(places, xi, strict=True):
         operand = trace.lift(item)
-        total = dims.product(operand.value.type.shape)
+        total = dims.product(operand._value.type.shape)
         sizes = tuple([total if axis == place else 1 for axis in range(len(xi))])
         outputs.append(reshaped(trace, operand, sizes))
     if not sparse:
@@ -175,13 +175,13 @@ def diagonal(trace: Trace, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any =
     else:
         part = getitem(moved, (Ellipsis, slice(trace.expose(-shift), None), slice(None)))
     result = _main_diagonal(trace, part)
-    operand.shared = result.shared = True  # a read-only view
+    operand._shared = result._shared = True  # a read-only view
     return result
 
 
 def _main_diagonal(trace: Trace, operand: Tracer) -> Tracer:
     """The diagonal of an n by n square is a column of its first n*n - 1 items in rows of n + 1."""
-    *rest, rows, columns = operand.value.type.shape
+    *rest, rows, columns = operand._value.type.shape
     length = rows if is_nonnegative(trace, dims.subtract(columns, rows)) else columns
     if not is_positive(trace, length):
         trace.refuse("argument", "an empty diagonal")
@@ -206,15 +206,17 @@ def diag(trace: Trace, v: Any, k: Any = 0) -> Tracer:
     shift = _integer(trace, k)
     if not isinstance(shift, int):
         shift = trace.number(shift)
-    length = operand.value.type.shape[0]
+    length = operand._value.type.shape[0]
     size = dims.add(length, abs(shift))
     column, row = _places(trace, size, size, shift)
     zeros = filled(trace, trace.constant(0, operand.dtype), (abs(shift),))
     spread = joined(trace, [zeros, operand] if shift > 0 else [operand, zeros], 0)
     mask = apply(trace, np.equal, [column, row])
     if shift == 0:
-        spread = Tracer(trace, operand.value, "array")
-    spread = Tracer(trace, trace.broadcast(spread, (size, *spread.value.type.shape)).value, "array")
+        spread = Tracer(trace, operand._value, "array")
+    spread = Tracer(
+        trace, trace.broadcast(spread, (size, *spread._value.type.shape))._value, "array"
+    )
     return trace.emit(select, trace.align([mask, spread, trace.constant(0, operand.dtype)]))
 
 
@@ -236,7 +238,7 @@ def trace_of(
 
 FUNCTIONS.update({np.diagonal: diagonal, np.diag: diag, np.trace: trace_of})
 METHODS["diagonal"] = lambda operand, offset=0, axis1=0, axis2=1: diagonal(
-    operand.trace, operand, offset, axis1, axis2
+    operand._trace, operand, offset, axis1, axis2
 )
 FUNCTIONS.update({np.tril: tril, np.triu: triu, np.meshgrid: meshgrid})
 CREATION.update({np.eye: eye, np.identity: identity, np.tri: tri, np.indices: indices})

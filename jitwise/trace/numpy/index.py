@@ -33,13 +33,13 @@ _MOST_PLACES = 64  # in a list of places, beyond which it is an array
 
 def getitem(operand: Tracer, index: Any) -> Tracer:
     """`operand[index]`."""
-    trace = operand.trace
+    trace = operand._trace
     if not trace.active:
         trace.escaped()
-    if operand.kind == "python":
+    if operand._kind == "python":
         trace.refuse("error", "TypeError: a number is not subscriptable")
     items = index if type(index) is tuple else (index,)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     keys, whole = _expanded(trace, items, len(shape))
     if keys is None:
         return _several(operand, items, whole)
@@ -69,16 +69,16 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
             final.append(size)
     emit = trace.builder.emit
     attrs = {"starts": tuple(starts), "strides": tuple(strides), "sizes": tuple(sizes)}
-    value = emit(slice_, (operand.value,), attrs) if starts else operand.value
+    value = emit(slice_, (operand._value,), attrs) if starts else operand._value
     if reversed_axes:
         value = emit(reverse, (value,), {"dimensions": tuple(reversed_axes)})
     value = emit(reshape, (value,), {"sizes": tuple(final)})
-    part = Tracer(trace, value, operand.kind)
+    part = Tracer(trace, value, operand._kind)
     if not final and not whole:
         return copied(trace, part, "scalar")
-    part.fresh = operand.fresh
-    if operand.kind == "array":
-        operand.shared = True
+    part._fresh = operand._fresh
+    if operand._kind == "array":
+        operand._shared = True
         return same_memory(trace, part)
     return copied(trace, part, "array")
 
@@ -112,7 +112,7 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, 
 
 def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
     """`x[:, [0, 3, 4]]`: a few places, of which neighbours are taken in one slice; a copy."""
-    trace = operand.trace
+    trace = operand._trace
     places = np.asarray(items[position]) if not is_traced(items[position]) else None
     others = [item for each, item in enumerate(items) if each != position]
     if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
@@ -132,7 +132,7 @@ def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
     before = items[:position]
     after = items[position + 1 :]
     axis = len(before) if Ellipsis not in before else whole.ndim - 1 - len(after)
-    length = whole.value.type.shape[axis]
+    length = whole._value.type.shape[axis]
     parts = []
     for run in runs:
         start = place(trace, run[0], length)
@@ -141,7 +141,7 @@ def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
         parts.append(cut(trace, whole, axis, start, len(run)))
     if len(parts) == 1:
         return copied(trace, parts[0])
-    values = tuple([part.value for part in parts])
+    values = tuple([part._value for part in parts])
     return trace.wrap(trace.builder.emit(concatenate, values, {"dimension": axis}), "array")
 
 
@@ -152,9 +152,9 @@ def take(
     if out is not None or mode != "raise":
         trace.refuse("argument", "take(out=... or mode=...)")
     if axis is None:
-        shape = (dims.product(operand.value.type.shape),)
+        shape = (dims.product(operand._value.type.shape),)
         operand = Tracer(
-            trace, trace.builder.emit(reshape, (operand.value,), {"sizes": shape}), "array"
+            trace, trace.builder.emit(reshape, (operand._value,), {"sizes": shape}), "array"
         )
     ndim = operand.ndim
     axis = axis_of(trace, 0 if axis is None else axis, ndim)
@@ -169,7 +169,7 @@ def _refuse_key(trace: Trace, item: Any) -> None:
             trace.refuse("mask", "a mask" if item.dtype.kind == "b" else "an array")
         if item.dtype.kind == "b":
             trace.refuse("mask", "a bool")
-        if item.kind != "python":
+        if item._kind != "python":
             trace.refuse("mask", "a traced number")
     elif isinstance(item, bool) or size_of(item) is None:
         if isinstance(item, (bool, np.bool_)):
@@ -184,9 +184,9 @@ def _integer(trace: Trace, item: Any) -> Size:
     if type(item) is int:
         return item
     if type(item) is Tracer:
-        if item.kind != "python" or item.dtype.kind != "i":
+        if item._kind != "python" or item.dtype.kind != "i":
             trace.refuse("value", "an index")
-        op = item.value.op
+        op = item._value.op
         if op is not None and op.primitive.name == "dimension":
             return op.attrs["size"]
         return concrete(item, "an index")
@@ -280,5 +280,5 @@ def _count(span: Size, step: int) -> Size:
 
 
 METHODS["__getitem__"] = getitem
-METHODS["take"] = lambda operand, *args, **options: take(operand.trace, operand, *args, **options)
+METHODS["take"] = lambda operand, *args, **options: take(operand._trace, operand, *args, **options)
 FUNCTIONS[np.take] = take

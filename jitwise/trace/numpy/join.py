@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 def joined(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
     """Operands of one dtype along an axis; other sizes are unified."""
-    first = operands[0].value.type.shape
+    first = operands[0]._value.type.shape
     values = []
     for operand in operands:
-        own = operand.value.type.shape
+        own = operand._value.type.shape
         if len(own) != len(first):
             trace.refuse(
                 "error", "ValueError: all the input arrays must have same number of dimensions"
@@ -43,11 +43,11 @@ def joined(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
         for place, size in enumerate(own):
             if place != axis and not trace.same_size(size, first[place]):
                 trace.refuse("error", "ValueError: all the input array dimensions must match")
-        value = operand.value
+        value = operand._value
         values.append(
             value
             if own == tuple(sizes)
-            else reshaped(trace, Tracer(trace, value, "array"), tuple(sizes)).value
+            else reshaped(trace, Tracer(trace, value, "array"), tuple(sizes))._value
         )
     if len(values) == 1:
         return trace.wrap(values[0], "array")
@@ -67,7 +67,7 @@ def _sequence(trace: Trace, arrays: Any) -> list[Tracer]:
 
 def _common(trace: Trace, operands: list[Tracer], dtype: Any, casting: Any) -> list[Tracer]:
     """Operands in their common dtype, or in the one asked for."""
-    dtypes = [operand.value.type.dtype for operand in operands]
+    dtypes = [operand._value.type.dtype for operand in operands]
     target = reduce(np.promote_types, dtypes) if dtype is None else dtype_of(trace, dtype)
     if dtype is not None or casting != "same_kind":
         if not all(np.can_cast(each, target, casting) for each in dtypes):
@@ -89,7 +89,7 @@ def concatenate(
         trace.refuse("argument", "concatenate(out=...)")
     operands = _sequence(trace, arrays)
     if axis is None:
-        if any(operand.kind == "python" for operand in operands):
+        if any(operand._kind == "python" for operand in operands):
             trace.refuse("argument", "concatenate(axis=None) of numbers")
         operands = [ravel(trace, operand) for operand in operands]
         axis = 0
@@ -118,8 +118,8 @@ def stacked(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
     """Operands of one dtype and shape along a new axis."""
     parts = []
     for operand in operands:
-        own = operand.value.type.shape
-        part = Tracer(trace, operand.value, "array")
+        own = operand._value.type.shape
+        part = Tracer(trace, operand._value, "array")
         parts.append(reshaped(trace, part, (*own[:axis], 1, *own[axis:])))
     return joined(trace, parts, axis)
 
@@ -177,12 +177,12 @@ def block(trace: Trace, arrays: Any) -> Tracer:
 
     def join(item: Any, level: int) -> Tracer:
         if level == depth:
-            return reshaped(trace, item, (1,) * (ndim - item.ndim) + item.value.type.shape)
+            return reshaped(trace, item, (1,) * (ndim - item.ndim) + item._value.type.shape)
         parts = [join(each, level + 1) for each in item]
         return concatenate(trace, parts, ndim - depth + level)
 
     result = join(nest, 0)
-    return trace.wrap(result.value, "array")
+    return trace.wrap(result._value, "array")
 
 
 # np.array of nested lists
@@ -217,17 +217,17 @@ def stack_nested(trace: Trace, items: Any, dtype: np.dtype | None = None) -> Tra
     if not leaves:
         trace.refuse("argument", "array([])")
     if dtype is None:
-        dtype = reduce(np.promote_types, [leaf.value.type.dtype for leaf in leaves])
+        dtype = reduce(np.promote_types, [leaf._value.type.dtype for leaf in leaves])
     leaves = [
-        leaf if leaf.value.type.dtype == dtype else _as_dtype(trace, leaf, dtype, np.add)
+        leaf if leaf._value.type.dtype == dtype else _as_dtype(trace, leaf, dtype, np.add)
         for leaf in leaves
     ]
-    inner = leaves[0].value.type.shape
+    inner = leaves[0]._value.type.shape
     result = stacked(trace, leaves, 0)
     return (
         result
         if len(outer) == 1
-        else trace.wrap(reshaped(trace, result, (*outer, *inner)).value, "array")
+        else trace.wrap(reshaped(trace, result, (*outer, *inner))._value, "array")
     )
 
 
@@ -255,7 +255,7 @@ def array_split(trace: Trace, ary: Any, indices_or_sections: Any, axis: Any = 0)
     sections = trace.number(size_argument(trace, indices_or_sections))
     if sections <= 0:
         trace.refuse("error", "ValueError: number sections must be larger than 0")
-    length = operand.value.type.shape[axis]
+    length = operand._value.type.shape[axis]
     each, extra = dims.floor_divide(length, sections), dims.modulo(length, sections)
     longer = extra if isinstance(extra, int) else trace.number(extra)
     points: list[Size] = []
@@ -273,7 +273,7 @@ def split(trace: Trace, ary: Any, indices_or_sections: Any, axis: Any = 0) -> li
         sections = size_argument(trace, indices_or_sections)
         if not is_positive(trace, sections):
             trace.refuse("error", "ValueError: number sections must be larger than 0")
-        remainder = dims.modulo(operand.value.type.shape[axis], sections)
+        remainder = dims.modulo(operand._value.type.shape[axis], sections)
         if not is_nonnegative(trace, dims.multiply(remainder, -1)):
             trace.refuse("error", "ValueError: array split does not result in an equal division")
     return array_split(trace, operand, indices_or_sections, axis)
@@ -305,7 +305,7 @@ def unstack(trace: Trace, x: Any, /, *, axis: Any = 0) -> tuple[Tracer, ...]:
     if not operand.ndim:
         trace.refuse("error", "ValueError: Input array must be at least 1-d.")
     axis = axis_of(trace, axis, operand.ndim)
-    count = trace.number(operand.value.type.shape[axis])
+    count = trace.number(operand._value.type.shape[axis])
     before = (slice(None),) * axis
     return tuple([getitem(operand, (*before, place, Ellipsis)) for place in range(count)])
 

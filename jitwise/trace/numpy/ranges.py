@@ -51,7 +51,7 @@ def counting(trace: Trace, size: Size, dtype: np.dtype) -> Tracer:
 def _number(trace: Trace, item: Any) -> Any:
     """A number that decides a size: a Python number of this call, guarded."""
     if type(item) is Tracer:
-        op = item.value.op
+        op = item._value.op
         if op is not None and op.primitive.name == "dimension":
             return trace.expose(op.attrs["size"])
         return concrete(item, "a number")
@@ -137,7 +137,7 @@ def linspace(
     if dtype is not None and dtype_of(trace, dtype).kind not in "fc":
         trace.refuse("argument", f"linspace(dtype={dtype})")
     first, last = trace.lift(start), trace.lift(stop)
-    given = [each.hint if each.kind == "python" else each.dtype for each in (first, last)]
+    given = [each._hint if each._kind == "python" else each.dtype for each in (first, last)]
     working = np.result_type(*given, 1.0)
     if working not in DTYPE_NAMES:
         trace.refuse("dtype", str(working))

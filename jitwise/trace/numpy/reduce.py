@@ -33,7 +33,7 @@ def folded(
     trace: Trace, primitive: Primitive, operand: Tracer, axes: tuple[int, ...], keepdims: bool
 ) -> Tracer:
     """`primitive` over `axes`: an array, or a NumPy scalar when no axis is left."""
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if not axes:
         return copied(trace, operand, "array" if shape else "scalar")
     result = trace.emit(primitive, (operand,), {"axes": axes})
@@ -43,12 +43,12 @@ def folded(
 def kept(trace: Trace, result: Tracer, shape: tuple, axes: tuple[int, ...]) -> Tracer:
     """A reduced array with its axes of size 1 put back."""
     sizes = tuple([1 if axis in axes else size for axis, size in enumerate(shape)])
-    return trace.wrap(reshaped(trace, result, sizes).value, "array")
+    return trace.wrap(reshaped(trace, result, sizes)._value, "array")
 
 
 def require_items(trace: Trace, operand: Tracer, axes: tuple[int, ...], name: str) -> None:
     """A reduction without identity: no reduced axis may be empty."""
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     for axis in axes:
         if not is_positive(trace, shape[axis]):
             trace.refuse("error", f"ValueError: zero-size array to reduction operation {name}")
@@ -56,7 +56,7 @@ def require_items(trace: Trace, operand: Tracer, axes: tuple[int, ...], name: st
 
 def axes_given(trace: Trace, axis: Any, operand: Tracer) -> tuple[int, ...]:
     """The axes of a ufunc reduction; rank 0 has an axis 0 there."""
-    if not operand.value.type.shape and axis in (0, -1):
+    if not operand._value.type.shape and axis in (0, -1):
         return ()
     return axes_of(trace, axis, operand.ndim)
 
@@ -79,7 +79,7 @@ def _accumulated(
 ) -> Tracer:
     if dtype is None:
         try:
-            target = resolve_reduction(ufunc, operand.value.type.dtype)
+            target = resolve_reduction(ufunc, operand._value.type.dtype)
         except UnsupportedLoop:
             trace.refuse("dtype", str(operand.dtype))
     else:
@@ -109,7 +109,7 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
             return result
         start = trace.lift(initial)
         if start.ndim or (
-            start.kind != "python" and start.value.type.dtype != result.value.type.dtype
+            start._kind != "python" and start._value.type.dtype != result._value.type.dtype
         ):
             trace.refuse("argument", f"{name}(initial=...)")
         return apply(trace, ufunc, [start, result])
@@ -142,7 +142,7 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
             return result
         start = trace.lift(initial)
         if start.ndim or (
-            start.kind != "python" and start.value.type.dtype != result.value.type.dtype
+            start._kind != "python" and start._value.type.dtype != result._value.type.dtype
         ):
             trace.refuse("argument", f"{name}(initial=...)")
         return apply(trace, ufunc, [start, result])
@@ -231,11 +231,11 @@ def nanprod(
 def _without_nan(trace: Trace, operand: Tracer, replacement: int) -> Tracer:
     from ...ops.compare import select
 
-    if operand.value.type.dtype.kind not in "fc":
+    if operand._value.type.dtype.kind not in "fc":
         return operand
     missing = apply(trace, np.isnan, [operand])
-    filler = trace.constant(replacement, operand.value.type.dtype)
-    return trace.emit(select, (missing, filler, operand), kind=operand.kind)
+    filler = trace.constant(replacement, operand._value.type.dtype)
+    return trace.emit(select, (missing, filler, operand), kind=operand._kind)
 
 
 def _reduction(function: Any, takes_dtype: bool) -> Any:
@@ -264,7 +264,7 @@ def _reduction(function: Any, takes_dtype: bool) -> Any:
 
 
 def _method(function: Any) -> Any:
-    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+    return lambda operand, *args, **options: function(operand._trace, operand, *args, **options)
 
 
 FUNCTIONS.update(

@@ -26,7 +26,7 @@ def _accumulated(
 ) -> Tracer:
     if dtype is None:
         try:
-            target = resolve_reduction(ufunc, operand.value.type.dtype)
+            target = resolve_reduction(ufunc, operand._value.type.dtype)
         except UnsupportedLoop:
             trace.refuse("dtype", str(operand.dtype))
     else:
@@ -44,8 +44,8 @@ def _cumulative(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
             trace.refuse("argument", f"{name}(out=...)")
         operand = trace.lift(a)
         if axis is None or not operand.ndim:
-            operand = Tracer(trace, operand.value, "array")
-            operand = reshaped(trace, operand, (dims.product(operand.value.type.shape),))
+            operand = Tracer(trace, operand._value, "array")
+            operand = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
             axis = 0 if axis is None else axis
         return _accumulated(
             trace, ufunc, primitive, operand, axis_of(trace, axis, operand.ndim), dtype
@@ -103,7 +103,7 @@ def _position(primitive: Primitive, name: str) -> Any:
         if out is not None:
             trace.refuse("argument", f"{name}(out=...)")
         operand = trace.lift(a)
-        shape = operand.value.type.shape
+        shape = operand._value.type.shape
         if axis is None or not shape:
             flat = copied(trace, operand)
             operand = reshaped(trace, flat, (dims.product(shape),))
@@ -111,7 +111,7 @@ def _position(primitive: Primitive, name: str) -> Any:
         else:
             place = axis_of(trace, axis, len(shape))
             axes = (place,)
-        if not is_positive(trace, operand.value.type.shape[place]):
+        if not is_positive(trace, operand._value.type.shape[place]):
             trace.refuse("error", f"ValueError: attempt to get {name} of an empty sequence")
         result = trace.emit(primitive, (operand,), {"axes": (place,)})
         return kept(trace, result, shape, axes) if is_kept(keepdims) and shape else result
@@ -125,7 +125,7 @@ argmin = _position(reductions.argmin, "argmin")
 
 
 def _method(function: Any) -> Any:
-    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+    return lambda operand, *args, **options: function(operand._trace, operand, *args, **options)
 
 
 FUNCTIONS.update({np.cumsum: cumsum, np.cumprod: cumprod, np.argmax: argmax, np.argmin: argmin})

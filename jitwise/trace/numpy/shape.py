@@ -66,7 +66,7 @@ def reshape(
     wanted = shape_of(trace, shape)
     if copy is False:
         trace.refuse("argument", "reshape(copy=False)")
-    own = operand.value.type.shape
+    own = operand._value.type.shape
     if order == "F" and (len(own) > 1 or len(wanted) > 1):
         sizes = resolve_shape(trace, own[::-1], wanted[::-1])
         result = transposed(trace, reshaped(trace, transposed(trace, operand), sizes))
@@ -74,14 +74,14 @@ def reshape(
         if order not in ("C", "F"):
             trace.refuse("argument", f"reshape(order={order!r})")
         result = reshaped(trace, operand, resolve_shape(trace, own, wanted))
-    return copied(trace, result, result.kind) if copy else result
+    return copied(trace, result, result._kind) if copy else result
 
 
 def _reshape_method(operand: Tracer, *shape: Any, order: Any = "C", copy: Any = None) -> Tracer:
     wanted = shape[0] if len(shape) == 1 else shape
     if wanted is None:
-        operand.trace.refuse("argument", "reshape(None)")
-    return reshape(operand.trace, operand, wanted, order, copy=copy)
+        operand._trace.refuse("argument", "reshape(None)")
+    return reshape(operand._trace, operand, wanted, order, copy=copy)
 
 
 def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
@@ -90,11 +90,11 @@ def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
         operand = transposed(trace, operand)
     elif order != "C" and operand.ndim > 1:
         trace.refuse("argument", f"ravel(order={order!r})")
-    return reshaped(trace, operand, (dims.product(operand.value.type.shape),))
+    return reshaped(trace, operand, (dims.product(operand._value.type.shape),))
 
 
 def _flatten(operand: Tracer, order: Any = "C") -> Tracer:
-    return copied(operand.trace, ravel(operand.trace, operand, order))
+    return copied(operand._trace, ravel(operand._trace, operand, order))
 
 
 def transposed(trace: Trace, operand: Tracer, permutation: tuple[int, ...] | None = None) -> Tracer:
@@ -118,12 +118,12 @@ def transpose(trace: Trace, a: Any, axes: Any = None) -> Tracer:
 
 def _transpose_method(operand: Tracer, *axes: Any) -> Tracer:
     if not axes:
-        return transposed(operand.trace, operand)
-    return transpose(operand.trace, operand, axes[0] if len(axes) == 1 else axes)
+        return transposed(operand._trace, operand)
+    return transpose(operand._trace, operand, axes[0] if len(axes) == 1 else axes)
 
 
 def _t(operand: Tracer) -> Tracer:
-    return transposed(operand.trace, operand)
+    return transposed(operand._trace, operand)
 
 
 def matrix_transpose(trace: Trace, x: Any, /) -> Tracer:
@@ -177,7 +177,7 @@ def expand_dims(trace: Trace, a: Any, axis: Any) -> Tracer:
     new = {axis_of(trace, place, ndim) for place in places}
     if len(new) != len(places):
         trace.refuse("error", "ValueError: repeated axis")
-    rest = iter(operand.value.type.shape)
+    rest = iter(operand._value.type.shape)
     return reshaped(
         trace, operand, tuple([1 if place in new else next(rest) for place in range(ndim)])
     )
@@ -185,7 +185,7 @@ def expand_dims(trace: Trace, a: Any, axis: Any) -> Tracer:
 
 def squeeze(trace: Trace, a: Any, axis: Any = None) -> Tracer:
     operand = trace.lift(a)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if axis is None:
         kept = [size for size in shape if not is_one(trace, size)]
     else:
@@ -201,24 +201,24 @@ def broadcast_to(trace: Trace, array: Any, shape: Any, subok: Any = False) -> An
         return np.broadcast_to(array, shape, subok=subok)
     operand = trace.lift(array)
     sizes = lengths_of(trace, shape)
-    own = operand.value.type.shape
+    own = operand._value.type.shape
     if len(own) > len(sizes) or trace.broadcast_shapes([own, sizes]) != sizes:
         trace.refuse("error", "ValueError: cannot broadcast")
     result = same_memory(trace, trace.broadcast(operand, sizes))
-    operand.shared = True
-    result.kind = "array"
-    result.shared = True  # NumPy makes it read-only
+    operand._shared = True
+    result._kind = "array"
+    result._shared = True  # NumPy makes it read-only
     return result
 
 
 def broadcast_arrays(trace: Trace, *args: Any, subok: Any = False) -> tuple:
     operands = [trace.lift(item) for item in args]
-    shape = trace.broadcast_shapes([each.value.type.shape for each in operands])
+    shape = trace.broadcast_shapes([each._value.type.shape for each in operands])
     results = []
     for operand in operands:
         result = same_memory(trace, trace.broadcast(operand, shape))
-        operand.shared = result.shared = True
-        result.kind = "array"
+        operand._shared = result._shared = True
+        result._kind = "array"
         results.append(result)
     return tuple(results)
 
@@ -232,7 +232,7 @@ def broadcast_shapes(trace: Trace, *args: Any) -> tuple:
 
 def _at_least(trace: Trace, ndim: int, item: Any) -> Tracer:
     operand = trace.lift(item)
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     if len(shape) >= ndim:
         return operand
     if ndim == 3 and len(shape) == 2:
@@ -273,12 +273,12 @@ def size(trace: Trace, a: Any, axis: Any = None) -> Any:
         return operand.size
     if type(axis) is tuple:
         trace.refuse("argument", "size(axis=(...))")
-    return trace.expose(operand.value.type.shape[axis_of(trace, axis, operand.ndim)])
+    return trace.expose(operand._value.type.shape[axis_of(trace, axis, operand.ndim)])
 
 
 def _copy_method(operand: Tracer, order: Any = "C") -> Tracer:
-    refuse_order(operand.trace, order)
-    return copied(operand.trace, operand, operand.kind)
+    refuse_order(operand._trace, order)
+    return copied(operand._trace, operand, operand._kind)
 
 
 def _astype_method(
@@ -291,13 +291,13 @@ def _astype_method(
 ) -> Tracer:
     from .arguments import dtype_of
 
-    trace = operand.trace
+    trace = operand._trace
     refuse_order(trace, order)
     target = dtype_of(trace, dtype)
     if casting != "unsafe" and not np.can_cast(operand.dtype, target, casting):
         trace.refuse("error", "TypeError: cannot cast")
-    if operand.value.type.dtype == target:
-        return copied(trace, operand, operand.kind) if copy else operand
+    if operand._value.type.dtype == target:
+        return copied(trace, operand, operand._kind) if copy else operand
     return trace.convert(operand, target)
 
 
@@ -310,7 +310,7 @@ _t.is_property = True  # type: ignore[attr-defined]
 
 
 def _mt(operand: Tracer) -> Tracer:
-    return matrix_transpose(operand.trace, operand)
+    return matrix_transpose(operand._trace, operand)
 
 
 _mt.is_property = True  # type: ignore[attr-defined]
@@ -346,9 +346,9 @@ METHODS.update(
         "transpose": _transpose_method,
         "T": _t,
         "mT": _mt,
-        "ravel": lambda operand, order="C": ravel(operand.trace, operand, order),
-        "swapaxes": lambda operand, axis1, axis2: swapaxes(operand.trace, operand, axis1, axis2),
-        "squeeze": lambda operand, axis=None: squeeze(operand.trace, operand, axis),
+        "ravel": lambda operand, order="C": ravel(operand._trace, operand, order),
+        "swapaxes": lambda operand, axis1, axis2: swapaxes(operand._trace, operand, axis1, axis2),
+        "squeeze": lambda operand, axis=None: squeeze(operand._trace, operand, axis),
         "copy": _copy_method,
         "astype": _astype_method,
     }

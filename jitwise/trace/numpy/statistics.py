@@ -36,17 +36,17 @@ def number_of(trace: Trace, size: Size) -> Tracer:
     if isinstance(size, int):
         return trace.constant(size, np.dtype(np.int64))
     operand = trace.lift(SizeTracer(trace, size))
-    return Tracer(trace, operand.value, "scalar")
+    return Tracer(trace, operand._value, "scalar")
 
 
 def divided(trace: Trace, operand: Tracer, count: Tracer) -> Tracer:
     """`np.true_divide(operand, count, out=operand, casting="unsafe")`."""
     quotient = apply(trace, np.true_divide, [operand, count])
-    return trace.convert(quotient, operand.value.type.dtype)
+    return trace.convert(quotient, operand._value.type.dtype)
 
 
 def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     return dims.product(tuple([shape[axis] for axis in axes]))
 
 
@@ -67,7 +67,7 @@ def mean(
     items = _items(operand, axes)
     if not is_positive(trace, items):
         trace.refuse("argument", "the mean of an empty array")
-    own = operand.value.type.dtype
+    own = operand._value.type.dtype
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
         if dtype.kind not in "fc":
@@ -77,7 +77,7 @@ def mean(
     elif own == HALF:
         total = summed(trace, operand, axes, SINGLE, is_kept(keepdims))
         quotient = apply(trace, np.true_divide, [total, number_of(trace, items)])
-        if quotient.kind == "array":
+        if quotient._kind == "array":
             quotient = trace.convert(quotient, SINGLE)
         return trace.convert(quotient, HALF)
     total = summed(trace, operand, axes, dtype, is_kept(keepdims))
@@ -88,11 +88,11 @@ def _deviations(
     trace: Trace, operand: Tracer, axes: tuple[int, ...], dtype: Any, items: Size
 ) -> Tracer:
     """Squares of the distances to the mean."""
-    if dtype is None and operand.value.type.dtype.kind in "biu":
+    if dtype is None and operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
     center = divided(trace, summed(trace, operand, axes, dtype, True), number_of(trace, items))
     distance = apply(trace, np.subtract, [operand, center])
-    if distance.value.type.dtype.kind != "c":
+    if distance._value.type.dtype.kind != "c":
         return apply(trace, np.square, [distance])
     parts = [trace.emit(part, (distance,)) for part in (complex_rows.real, complex_rows.imag)]
     return apply(trace, np.add, [apply(trace, np.square, [part]) for part in parts])
@@ -129,9 +129,9 @@ def var(
         trace.refuse("argument", "the variance of too few items")
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
-        if dtype.kind != "f" or operand.value.type.dtype.kind == "c":
+        if dtype.kind != "f" or operand._value.type.dtype.kind == "c":
             trace.refuse("argument", f"var(dtype={dtype})")
-    elif operand.value.type.dtype.kind in "biu":
+    elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
     squares = _deviations(trace, operand, axes, dtype, items)
     total = summed(
@@ -146,7 +146,7 @@ def var(
 
 def std(trace: Trace, a: Any, *args: Any, **options: Any) -> Tracer:
     variance = var(trace, a, *args, **options)
-    return trace.convert(apply(trace, np.sqrt, [variance]), variance.value.type.dtype)
+    return trace.convert(apply(trace, np.sqrt, [variance]), variance._value.type.dtype)
 
 
 def average(
@@ -164,8 +164,8 @@ def average(
     if weights is None:
         return mean(trace, operand, axis, None, None, keepdims)
     weight = copied(trace, trace.lift(weights))
-    shape = operand.value.type.shape
-    if operand.value.type.dtype.kind in "biu":
+    shape = operand._value.type.shape
+    if operand._value.type.dtype.kind in "biu":
         common = np.result_type(operand.dtype, weight.dtype, np.float64)
     else:
         common = np.result_type(operand.dtype, weight.dtype)
@@ -173,11 +173,11 @@ def average(
         if axis is None or type(axis) is tuple or weight.ndim != 1:
             trace.refuse("argument", "average with weights of another shape")
         place = axis_of(trace, axis, operand.ndim)
-        if not trace.same_size(weight.value.type.shape[0], shape[place]):
+        if not trace.same_size(weight._value.type.shape[0], shape[place]):
             trace.refuse("error", "ValueError: shape of weights must be consistent")
         sizes = tuple([shape[place] if each == place else 1 for each in range(operand.ndim)])
-        weight = Tracer(trace, reshaped(trace, weight, sizes).value, "array")
-    elif not all(map(trace.same_size, weight.value.type.shape, shape)):
+        weight = Tracer(trace, reshaped(trace, weight, sizes)._value, "array")
+    elif not all(map(trace.same_size, weight._value.type.shape, shape)):
         trace.refuse("error", "TypeError: shapes of a and weights differ")
     axes = axes_given(trace, axis, operand)
     scale = summed(trace, weight, axes, common, is_kept(keepdims))
@@ -196,7 +196,7 @@ def average(
 
 def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tracer:
     operand = trace.lift(x)
-    if operand.value.type.dtype.kind not in "fc":
+    if operand._value.type.dtype.kind not in "fc":
         operand = trace.convert(operand, DOUBLE, "array" if operand.ndim else "scalar")
     ndim = operand.ndim
     keep = bool(keepdims)
@@ -221,7 +221,7 @@ def _euclidean(
     trace: Trace, operand: Tracer, axes: tuple[int, ...], keep: bool, single: bool
 ) -> Tracer:
     """The root of the sum of squares. NumPy's dot product of float16 (`single`) adds in float32."""
-    dtype = operand.value.type.dtype
+    dtype = operand._value.type.dtype
     if dtype.kind == "c":
         parts = [trace.emit(part, (operand,)) for part in (complex_rows.real, complex_rows.imag)]
         squares = apply(trace, np.add, [apply(trace, np.multiply, [part, part]) for part in parts])
@@ -263,8 +263,8 @@ def _matrix_norm(
     result = (reduce.max if ord > 0 else reduce.min)(trace, sums, outer, None, True)
     if keep:
         return result
-    rest = [size for axis, size in enumerate(result.value.type.shape) if axis not in axes]
-    return trace.wrap(reshaped(trace, result, tuple(rest)).value)
+    rest = [size for axis, size in enumerate(result._value.type.shape) if axis not in axes]
+    return trace.wrap(reshaped(trace, result, tuple(rest))._value)
 
 
 def vector_norm(
@@ -277,7 +277,7 @@ def vector_norm(
 
 
 def _method(function: Any) -> Any:
-    return lambda operand, *args, **options: function(operand.trace, operand, *args, **options)
+    return lambda operand, *args, **options: function(operand._trace, operand, *args, **options)
 
 
 FUNCTIONS.update(

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 def view(trace: Trace, primitive: Primitive, operand: Tracer, attrs: Attrs) -> Tracer:
     """The result of a primitive that moves no data. A view of a scalar at rank 0 is a scalar."""
-    value = trace.builder.emit(primitive, (operand.value,), attrs)
-    kind = operand.kind if operand.kind == "scalar" and not value.type.shape else "array"
+    value = trace.builder.emit(primitive, (operand._value,), attrs)
+    kind = operand._kind if operand._kind == "scalar" and not value.type.shape else "array"
     return _sharing(trace, operand, Tracer(trace, value, kind))
 
 
 def same_memory(trace: Trace, operand: Tracer) -> Tracer:
     """Another handle on the memory of `operand`."""
-    kind = operand.kind if operand.kind == "scalar" and not operand.value.type.shape else "array"
-    return _sharing(trace, operand, Tracer(trace, operand.value, kind))
+    kind = operand._kind if operand._kind == "scalar" and not operand._value.type.shape else "array"
+    return _sharing(trace, operand, Tracer(trace, operand._value, kind))
 
 
 def _sharing(trace: Trace, operand: Tracer, result: Tracer) -> Tracer:
     if not trace.active:
         trace.escaped()
-    if operand.kind == "array":
-        operand.shared = True
-        result.shared = True
-        result.fresh = operand.fresh
+    if operand._kind == "array":
+        operand._shared = True
+        result._shared = True
+        result._fresh = operand._fresh
     return result
 
 
@@ -50,17 +50,17 @@ def moved(
     trace: Trace, primitive: Primitive, operand: Tracer, attrs: Attrs, kind: str = "array"
 ) -> Tracer:
     """The result of a primitive as memory of its own: an array that shares nothing."""
-    return trace.wrap(trace.builder.emit(primitive, (operand.value,), attrs), kind)
+    return trace.wrap(trace.builder.emit(primitive, (operand._value,), attrs), kind)
 
 
 def copied(trace: Trace, operand: Tracer, kind: str = "array") -> Tracer:
     """A copy: a new handle on the same value."""
-    return trace.wrap(operand.value, kind)
+    return trace.wrap(operand._value, kind)
 
 
 def cut(trace: Trace, operand: Tracer, axis: int, start: Size, size: Size) -> Tracer:
     """`size` elements along `axis` from `start`, as a part of a composition: nothing is shared."""
-    shape = operand.value.type.shape
+    shape = operand._value.type.shape
     starts: list[Any] = [0] * len(shape)
     starts[axis] = start
     sizes = (*shape[:axis], size, *shape[axis + 1 :])
