@@ -3,7 +3,10 @@ calls.
 
 Accumulator r begins at byte `accumulator_offsets(kernel)[0][r]`: `lanes` elements as in memory.
 argmin and argmax go on with `lanes` indices (i64, -1 before the first element) and one i64, the
-index of the first element of the next chunk.
+index of the first element of the next chunk. Inside the loop a lane remembers the number of its
+chunk, counted from the call's first, in an integer of the value's width, at least 32 bits; `finish`
+makes indices of those. A lane that never saw anything better than the identity takes its first
+element.
 
 The lanes of the last chunk from `valid` on repeat a valid element. Only add, multiply and xor would
 count it twice: they take those lanes, after the loop, from the accumulator as it was before the
@@ -12,7 +15,7 @@ last chunk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +26,7 @@ from ..ops.elementwise import add, maximum, minimum, multiply
 from ..ops.floating import is_nan
 from ..ops.integer import and_, or_, xor
 from .operations import Operand, Operations
-from .text import PARTS
+from .text import PARTS, SCALARS
 
 if TYPE_CHECKING:
     from .emit import PhaseEmission
@@ -72,7 +75,9 @@ class Accumulator:
         if self.word in INDEX_WORDS:
             offset += _aligned(dtype.itemsize * lanes)
             self.pointers.append(phase.element("%accumulators", "i8", offset))
-            self.starts.append(phase.load(self.pointers[1], INDEX, ALIGNMENT))
+            self.indices = phase.load(self.pointers[1], INDEX, ALIGNMENT)
+            self.starts[0] = self.start_of_extreme(self.starts[0])
+            self.starts.append(self.e.constant(-1, chunk_dtype(dtype)))
             self.counter = phase.element(
                 "%accumulators", "i8", offset + _aligned(INDEX.itemsize * lanes)
             )
@@ -80,13 +85,22 @@ class Accumulator:
                 f"%first{self.slot} = load i64, ptr {self.counter}, align {ALIGNMENT}"
             )
 
+    def start_of_extreme(self, before: Operand) -> Operand:
+        """The identity in the lanes without an element."""
+        e, dtype = self.e, before.dtype
+        worst = worst_of(dtype, self.word)
+        part = PARTS.get(dtype)
+        identity = e.constant(complex(worst, worst) if part else worst, dtype)
+        none = e.compare("slt", self.indices, e.constant(0, INDEX))
+        return e.select(none, identity, before)
+
     def begin(self) -> None:
         """The values at the start of a chunk."""
         self.before = [self.incoming(index, start) for index, start in enumerate(self.starts)]
         if len(self.starts) == 2:
-            slot = self.slot
+            slot, scalar = self.slot, SCALARS[self.starts[1].dtype]
             self.e.function.line(
-                f"%index{slot} = phi i64 [%first{slot}, %entry], [%following{slot}, %loop]"
+                f"%chunk{slot} = phi {scalar} [0, %entry], [%following{slot}, %loop]"
             )
 
     def incoming(self, index: int, start: Operand) -> Operand:
@@ -124,22 +138,35 @@ class Accumulator:
         return Operand(texts[0], operand.dtype, texts[1] if part else None)
 
     def combine_index(self, word: str, value: Operand) -> list[Operand]:
-        """The first nan wins, then the extreme value with the lowest index; index -1 means none
-        yet.
-        """
+        """The first nan wins, then the extreme value with the lowest index."""
         e, (best, where) = self.e, self.before
-        order = less if word == "argmin" else greater
-        better = apply(e, order, value, best)
-        if value.dtype.kind in "fc":
+        order, less_or_greater = ("ult", less) if word == "argmin" else ("ugt", greater)
+        kind = value.dtype.kind
+        if kind == "f":
+            better = e.compare(order, value, best)  # nan too, of either
+            better = e.instruction("and", better, e.compare("ord", best, best))
+        else:
+            better = apply(e, less_or_greater, value, best)
+        if kind == "c":
             was_number = e.logical_not(apply(e, is_nan, best))
             new_nan = e.instruction("and", apply(e, is_nan, value), was_number)
             better = e.instruction("or", better, new_nan)
-        better = e.instruction("or", better, e.compare("slt", where, e.constant(0, INDEX)))
-        slot, lanes = self.slot, e.lanes
-        base = e.spread(Operand(f"%index{slot}", INDEX), lanes)
-        here = e.instruction("add", Operand(base, INDEX), Operand(_counting("i64", lanes), INDEX))
-        e.function.line(f"%following{slot} = add i64 %index{slot}, {lanes}")
+        slot, scalar = self.slot, SCALARS[where.dtype]
+        here = Operand(e.spread(Operand(f"%chunk{slot}", where.dtype), e.lanes), where.dtype)
+        e.function.line(f"%following{slot} = add {scalar} %chunk{slot}, 1")
         return [e.select(better, value, best), e.select(better, here, where)]
+
+    def indices_of(self, chunk: Operand) -> Operand:
+        """The lanes' indices from the numbers of their chunks; -1 is a lane without a better
+        element.
+        """
+        e = self.e
+        better = e.compare("sge", chunk, e.constant(0, chunk.dtype))
+        start = Operand(e.spread(Operand(f"%first{self.slot}", INDEX), e.lanes), INDEX)
+        start = e.instruction("add", start, Operand(_counting("i64", e.lanes), INDEX))
+        offset = e.instruction("mul", e.convert(chunk, INDEX), e.constant(e.lanes, INDEX))
+        index = e.select(better, e.instruction("add", start, offset), self.indices)
+        return e.select(e.compare("slt", index, e.constant(0, INDEX)), start, index)
 
     def finish(self) -> None:
         """Store the accumulator, without the lanes of the last chunk that are not valid."""
@@ -154,12 +181,28 @@ class Accumulator:
             e.lanes = lanes
             valid = e.compare("ult", Operand(_counting(counter, lanes), limit_dtype), bound)
             values = [e.select(valid, values[0], self.before[0])]
+        if self.word in INDEX_WORDS:
+            values = [values[0], self.indices_of(values[1])]
+            seen = e.function.define(f"mul i64 %chunks, {e.lanes}")
+            following = e.function.define(f"add i64 %first{self.slot}, {seen}")
+            e.function.line(f"store i64 {following}, ptr {self.counter}, align {ALIGNMENT}")
         for pointer, value in zip(self.pointers, values, strict=True):
             self.phase.store(value, pointer, ALIGNMENT)
-        if len(values) == 2:
-            e.function.line(
-                f"store i64 %following{self.slot}, ptr {self.counter}, align {ALIGNMENT}"
-            )
+
+
+def chunk_dtype(dtype: np.dtype) -> np.dtype:
+    """The integer in which a lane remembers its chunk."""
+    part = PARTS.get(dtype, dtype)
+    return INDEX if part.itemsize == 8 else np.dtype(np.int32)
+
+
+def worst_of(dtype: np.dtype, word: str) -> Any:
+    """What no element is worse than."""
+    if dtype.kind in "fc":
+        return np.inf if word == "argmin" else -np.inf
+    if dtype.kind == "b":
+        return word == "argmin"
+    return getattr(np.iinfo(dtype), "max" if word == "argmin" else "min")
 
 
 def apply(e: Operations, primitive: Primitive, *operands: Operand) -> Operand:
