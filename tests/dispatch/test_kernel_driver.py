@@ -137,7 +137,7 @@ def test_a_row_reduction_does_every_layout(case, count, data):
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("length", [*range(3 * LANES + 2), 255, 256, 257, 1023, 5000])
+@pytest.mark.parametrize("length", [*range(3 * LANES + 2), 63, 64, 65, 100, 255, 256, 257, 1023, 5000])
 def test_rows_of_every_length(length, count):
     native.set_threads(count)
     x, w = values((21, length), 1), values(21, 2)
@@ -161,7 +161,7 @@ def test_an_empty_row_sums_to_plus_zero_and_a_row_of_minus_zeros_to_minus_zero()
         assert np.signbit(out).all()
 
 
-@pytest.mark.parametrize("length", [1, 2, 31, 33, 300, 10000])
+@pytest.mark.parametrize("length", [1, 2, 31, 64, 65, 300, 10000])
 def test_the_index_of_the_largest_is_numpys_with_ties_and_nans(length):
     x = values((40, length), 3)
     x[7, length // 2 :] = np.nan

@@ -84,30 +84,31 @@ JITWISE_WIDE void add_f64(char *dst, const char *src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
 
-// Folds the upper half onto the lower one until 8 lanes are left, then those, all without loops over single lanes.
-template <class T> __attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
+// Folds the upper half onto the lower one, `count` vectors in registers, then the lanes of the last vector.
+template <class T, int count> __attribute__((always_inline)) inline void fold(T *a) {
     typedef T Vector __attribute__((vector_size(64)));
     constexpr int width = 64 / sizeof(T);
+    Vector v[count];
+    for (int i = 0; i < count; ++i) std::memcpy(&v[i], a + i * width, sizeof(Vector));
+    for (int half = count / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i) v[i] = v[i] + v[i + half];
+    alignas(64) T last[width];
+    std::memcpy(last, &v[0], sizeof(Vector));
+    if (width == 16)
+        for (int i = 0; i < 8; ++i) last[i] = last[i] + last[i + width - 8];
+    const T b0 = last[0] + last[4], b1 = last[1] + last[5], b2 = last[2] + last[6], b3 = last[3] + last[7];
+    a[0] = (b0 + b2) + (b1 + b3);
+}
+
+template <class T> __attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
     T *a = reinterpret_cast<T *>(values);
-    while (lanes % (2 * width) == 0) {
-        lanes /= 2;
-        for (int i = 0; i < lanes; i += width) {
-            Vector low, high;
-            std::memcpy(&low, a + i, sizeof low);
-            std::memcpy(&high, a + i + lanes, sizeof high);
-            low = low + high;
-            std::memcpy(a + i, &low, sizeof low);
-        }
-    }
-    while (lanes > 1) {
-        const int half = (lanes + 1) / 2;
-        if (lanes == 8) {
-            const T b0 = a[0] + a[4], b1 = a[1] + a[5], b2 = a[2] + a[6], b3 = a[3] + a[7];
-            a[0] = (b0 + b2) + (b1 + b3);
-            return;
-        }
+    constexpr int width = 64 / sizeof(T);
+    if (lanes == 8 * width) return fold<T, 8>(a);
+    if (lanes == 4 * width) return fold<T, 4>(a);
+    if (lanes == 2 * width) return fold<T, 2>(a);
+    for (int half; lanes > 1; lanes = half) {
+        half = (lanes + 1) / 2;
         for (int i = 0; i < lanes - half; ++i) a[i] = a[i] + a[i + half];
-        lanes = half;
     }
 }
 JITWISE_WIDE void tree_f32(char *values, int lanes) { tree_of<float>(values, lanes); }

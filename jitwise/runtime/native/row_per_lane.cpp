@@ -4,7 +4,7 @@
 //
 // So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally, and only the
 // epilogue runs row by row. Two uses:
-//   short    rows of at most 32 elements, in any layout: packed; blocks of eight are merged pairwise
+//   short    rows of at most 64 elements, in any layout: packed; blocks of eight are merged pairwise
 //   across   longer rows, when every chunk can be read in place, as in sums along the rows of a Fortran-ordered
 //            array; where the order matters the elements are taken in the order of row_worker.cpp: a set of
 //            accumulators for each of its lanes, merged by its trees
@@ -20,7 +20,7 @@ namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t longest_short_row = 32;
+constexpr std::int64_t longest_short_row = 64;
 constexpr std::int64_t short_block = 8;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }

@@ -91,13 +91,21 @@ void RowWorker::carve(char *shared_scratch) {
         const int k = kernel_.operand_count() + static_cast<int>(s);
         steps_[k] = static_cast<std::int64_t>(kernel_.scratch[s]) * lanes_;
         buffers_[k] = take(static_cast<std::size_t>(plan_.chunks) * steps_[k]);
+        pointers_[k] = buffers_[k];
+        tail_pointers_[k] = buffers_[k] + (plan_.chunks - 1) * steps_[k];
     }
+    is_simple_ = plan_.blocks == 1 && !plan_.any_packed && shared_scratch == nullptr;
+    for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
+        if (plan_.operands[k].access == RowAccess::direct) is_simple_ = is_simple_ && plan_.tail == 0;
+    for (const Reduction &r : kernel_.reductions) has_index_ = has_index_ || is_index(r.op);
 }
 
 void RowWorker::begin_row(char *const *data) {
     for (int k = 0; k < kernel_.operand_count(); ++k) {
         const RowOperand &operand = plan_.operands[k];
         data_[k] = data[k];
+        pointers_[k] = operand.access == RowAccess::constant ? buffers_[k] : data[k];
+        tail_pointers_[k] = operand.access == RowAccess::single ? data[k] : buffers_[k];
         if (plan_.inner == 0 || kernel_.is_output(k)) continue;
         if (operand.access == RowAccess::constant) {
             fill_run(buffers_[k], data[k], lanes_, operand.itemsize);
@@ -205,7 +213,24 @@ void RowWorker::finish_phase(int phase, char *accumulators) {
         reduce_lanes(kernel_.reductions[r], lanes_, accumulators, scalars_ + 16 * r);
 }
 
+void RowWorker::run_simple_row() {
+    const std::int64_t whole = plan_.chunks - (plan_.tail > 0 ? 1 : 0);
+    const int phases = static_cast<int>(kernel_.phases.size());
+    for (int phase = 0; phase < phases; ++phase) {
+        const int first = kernel_.reduction_begin[phase], last = kernel_.reduction_begin[phase + 1];
+        const Phase function = kernel_.phases[phase];
+        if (first < last) {
+            std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
+            if (has_index_) set_counters(&kernel_.reductions[first], &kernel_.reductions[0] + last, accumulators_, 0);
+        }
+        if (whole > 0) function(pointers_, steps_, whole, lanes_, accumulators_, scalars_);
+        if (plan_.tail > 0) function(tail_pointers_, steps_, 1, plan_.tail, accumulators_, scalars_);
+        for (int r = first; r < last; ++r) reduce_lanes(kernel_.reductions[r], lanes_, accumulators_, scalars_ + 16 * r);
+    }
+}
+
 void RowWorker::run_row() {
+    if (is_simple_) return run_simple_row();
     for (int phase = 0; phase < static_cast<int>(kernel_.phases.size()); ++phase) {
         if (kernel_.reduction_begin[phase] == kernel_.reduction_begin[phase + 1]) map_blocks(phase, 0, plan_.blocks);
         else finish_phase(phase, reduce_blocks(phase, 0, plan_.blocks));

@@ -90,6 +90,7 @@ public:
 
 private:
     void carve(char *shared_scratch);
+    void run_simple_row();
     void run_chunks(int phase, std::int64_t begin, std::int64_t end);
     void set_pointers(std::int64_t begin);
     void run_tail(int phase, std::int64_t offset);
@@ -109,6 +110,10 @@ private:
     char *buffers_[max_operands];  // a block of a packed operand, a chunk of a constant or direct one
     char *pointers_[max_operands];
     std::int64_t steps_[max_operands];
+    // A row of one block, nothing packed: the pointers of its whole chunks and of its tail are set once.
+    bool is_simple_ = false;
+    bool has_index_ = false;
+    char *tail_pointers_[max_operands];
 };
 
 // Short rows, or rows side by side: a row per lane. False: this kernel or call is not of that kind.
