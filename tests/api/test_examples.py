@@ -30,7 +30,8 @@ def test_an_example_gives_numpys_answer(name):
     for _ in range(2):
         found = program.run(*arguments)
         assert compare.difference(found, wanted) <= CLOSE.get(name, 1e-12)
-    assert recorder.counts["fallback"] == before, recorder.records("fallback")
+    count = recorder.counts["fallback"] - before
+    assert not count, recorder.records("fallback")[-count:]
 
 
 def test_the_demo_runs_what_there_is():
