@@ -72,6 +72,7 @@ REASONS: dict[str, str] = {
     "source": "{detail} cannot be followed",
     "size": "{detail}",
     "rank": "an array has more than {detail} axes",
+    "fault": "jitwise failed to compile it ({detail})",
     "retraces": "it was traced {detail} times for different values",
 }
 

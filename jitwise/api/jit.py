@@ -180,7 +180,11 @@ class State:
                 static=call.static,
             )
         self.compiles += 1
-        executable = compile_graph(traced.graph, fastmath=self.options.fastmath, folded=True)
+        try:
+            executable = compile_graph(traced.graph, fastmath=self.options.fastmath, folded=True)
+        except Exception as error:
+            report_bug(self.name, error, "compiling")
+            raise CannotTrace("fault", type(error).__name__) from error
         return Version(traced, executable)
 
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:

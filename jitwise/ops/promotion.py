@@ -30,13 +30,17 @@ class UnsupportedLoop(Exception):
 
 
 @lru_cache(maxsize=4096)
-def resolve_loop(ufunc: np.ufunc, dtypes: tuple[Operand, ...]) -> tuple[Dtypes, Dtypes]:
-    """The dtypes that `ufunc`'s loop takes and gives for operands of `dtypes`.
+def resolve_loop(
+    ufunc: np.ufunc, dtypes: tuple[Operand, ...], dtype: np.dtype | None = None
+) -> tuple[Dtypes, Dtypes]:
+    """The dtypes that `ufunc`'s loop takes and gives for operands of `dtypes`; `dtype` asks for a
+    loop that gives it.
 
     Raises NumPy's own TypeError when it has no loop, and UnsupportedLoop when the loop's dtypes are
     none of the tensor IR's.
     """
-    loop = ufunc.resolve_dtypes((*dtypes, *[None] * ufunc.nout))
+    asked = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
+    loop = ufunc.resolve_dtypes((*dtypes, *[None] * ufunc.nout), **asked)
     try:
         known = tuple([_CANONICAL[dtype] for dtype in loop])
     except KeyError as error:

@@ -18,6 +18,7 @@ sees followed (see `scope`).
 from __future__ import annotations
 
 import dataclasses
+import operator
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,7 +34,7 @@ from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CRE
 from .captures import Guard, Path, same_items, shallow
 from .scope import FieldsProxy, Follower, is_own_file, is_users
 from .size import SizeTracer
-from .tracer import Tracer
+from .tracer import Tracer, concrete
 from .tracing import Trace, current
 
 _NUMBERS = (int, float, bool, complex)
@@ -215,11 +216,11 @@ def _is_ours(error: BaseException) -> bool:
     return traceback is not None and is_own_file(traceback.tb_frame.f_code.co_filename)
 
 
-def report_bug(name: str, error: Exception) -> None:
-    """A fault of the tracer: recorded, and raised where jitwise is being verified."""
+def report_bug(name: str, error: Exception, doing: str = "tracing") -> None:
+    """A fault of jitwise: recorded, and raised where jitwise is being verified."""
     recorder.event("bug", name, {"text": f"{type(error).__name__}: {error}"})
     if config.active.verify:
-        raise JitwiseBug(f"tracing {name} failed: {type(error).__name__}: {error}") from error
+        raise JitwiseBug(f"{doing} {name} failed: {type(error).__name__}: {error}") from error
 
 
 def _line_of(error: BaseException) -> tuple[str, int] | None:
@@ -263,6 +264,16 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
 _NUMBER_RECIPES = {bool: "bool", int: "int", float: "float", complex: "complex"}
 
 
+def _known(key: Any) -> Any:
+    """A key of a dict: its hash was asked, so that its value is guarded."""
+    kind = type(key)
+    if kind is Tracer:
+        return concrete(key, "a key")
+    if kind is SizeTracer:
+        return operator.index(key)
+    return tuple([_known(each) for each in key]) if kind is tuple else key
+
+
 class _Outputs:
     """Turns the function's result into a recipe and the list of graph outputs."""
 
@@ -276,6 +287,8 @@ class _Outputs:
         """One handle is one array, however often it is returned; two handles are two arrays."""
         found = self.places.get(id(tracer))
         if found is None:
+            if tracer._kind == "array":
+                self.trace.refuse_swapped(tracer._value)
             found = self.places[id(tracer)] = len(self.values)
             self.values.append(tracer._value)
             self.kept.append(tracer)
@@ -298,7 +311,7 @@ class _Outputs:
         if kind is tuple or kind is list:
             return (kind.__name__, [self.recipe(each) for each in item])
         if kind is dict:
-            return ("dict", [(key, self.recipe(each)) for key, each in item.items()])
+            return ("dict", [(_known(key), self.recipe(each)) for key, each in item.items()])
         if kind is np.ndarray:  # made in the trace, or captured: a fresh copy at each call
             if item.dtype in DTYPE_NAMES:
                 return ("array", self.output(self.trace.captures.array_object(item)))

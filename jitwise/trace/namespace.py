@@ -31,7 +31,7 @@ def replacement(trace: Trace, value: Any) -> Any:
     """What stands for a NumPy function in traced code, or None when it stands for itself."""
     try:
         handler = CREATION.get(value)
-    except TypeError:
+    except Exception:  # unhashable, or an `__eq__` of the user's that fails
         return None
     if handler is None:
         return None
@@ -77,25 +77,25 @@ class RefusingNamespace:
     """A module whose functions answer differently at each call."""
 
     def __init__(self, trace: Trace, reason: str, name: str) -> None:
-        self._trace = trace
-        self._reason = reason
-        self._name = name
+        self.__trace = trace
+        self.__reason = reason
+        self.__name = name
 
     def __getattr__(self, name: str) -> Any:
-        return self._trace.refuse(self._reason, f"{self._name}.{name}")
+        return self.__trace.refuse(self.__reason, f"{self.__name}.{name}")
 
 
 class UserNamespace:
     """A user's module: its names are followed like globals."""
 
     def __init__(self, follower: Follower, module: types.ModuleType) -> None:
-        self._follower = follower
-        self._module = module
+        self.__follower = follower
+        self.__module = module
 
     def __getattr__(self, name: str) -> Any:
-        names = vars(self._module)
+        names = vars(self.__module)
         if name not in names:
-            return getattr(self._module, name)
-        value = self._follower.follow(names[name], Path("dict", names, name), name)
+            return getattr(self.__module, name)
+        value = self.__follower.follow(names[name], Path("dict", names, name), name)
         self.__dict__[name] = value
         return value

@@ -20,6 +20,7 @@ followed: it sees tracers through NumPy's protocols only.
 
 from __future__ import annotations
 
+import array
 import builtins
 import dis
 import enum
@@ -27,7 +28,8 @@ import functools
 import os
 import sysconfig
 import types
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +37,7 @@ import numpy as np
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path
+from .size import SizeTracer
 from .source import ScopeGlobals
 from .tracer import Tracer
 
@@ -295,6 +298,8 @@ class Follower:
             "numpy.random"
         ):
             self.trace.refuse("random", name)
+        if isinstance(value, np.ndarray) or _changes(value):
+            self.trace.refuse("type", type(value).__name__)
         if isinstance(value, np.ufunc) or type(value).__module__.split(".")[0] in (
             "numpy",
             "builtins",
@@ -315,22 +320,38 @@ class Follower:
         return value
 
 
-class ObjectProxy:
-    """Stands for a user's object: attributes are followed, assignments end the trace."""
+def _changes(value: Any) -> bool:
+    """Whether an object of a library may answer otherwise at the next call: buffers, polynomials,
+    and what is consumed.
+    """
+    kind = type(value)
+    module = kind.__module__
+    if kind in (bytearray, memoryview, array.array, deque, np.poly1d):
+        return True
+    if isinstance(value, Iterator):
+        return module in ("builtins", "itertools")
+    return module.startswith("numpy.polynomial") and not isinstance(value, type)
 
-    __slots__ = ("_follower", "_name", "_object")
+
+class ObjectProxy:
+    """Stands for a user's object: attributes are followed, assignments end the trace.
+
+    Its own slots have mangled names, so that no attribute of the object is hidden.
+    """
+
+    __slots__ = ("__follower", "__name", "__object")
 
     def __init__(self, follower: Follower, value: Any, name: str) -> None:
-        object.__setattr__(self, "_follower", follower)
-        object.__setattr__(self, "_object", value)
-        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_ObjectProxy__follower", follower)
+        object.__setattr__(self, "_ObjectProxy__object", value)
+        object.__setattr__(self, "_ObjectProxy__name", name)
 
     @property
     def __class__(self) -> type:
-        return type(self._object)
+        return type(self.__object)
 
     def __getattr__(self, name: str) -> Any:
-        value, follower = self._object, self._follower
+        value, follower = self.__object, self.__follower
         for owner in type(value).__mro__:
             if name in vars(owner):
                 found = vars(owner)[name]
@@ -352,27 +373,27 @@ class ObjectProxy:
         if name not in own and found is None:
             return getattr(value, name)  # raises AttributeError, or asks the user's __getattr__
         return follower.follow(
-            getattr(value, name), Path("attr", value, name), f"{self._name}.{name}"
+            getattr(value, name), Path("attr", value, name), f"{self.__name}.{name}"
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._follower.trace.refuse("effect", f"{self._name}.{name}")
+        self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
 
     def __delattr__(self, name: str) -> None:
-        self._follower.trace.refuse("effect", f"{self._name}.{name}")
+        self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         return self.__getattr__("__call__")(*args, **options)
 
     def _refused(self, *args: Any) -> Any:
-        return self._follower.trace.refuse(
-            "source", f"{self._name}, a {type(self._object).__name__},"
+        return self.__follower.trace.refuse(
+            "source", f"{self.__name}, a {type(self.__object).__name__},"
         )
 
     __getitem__ = __setitem__ = __len__ = __iter__ = __contains__ = __add__ = __radd__ = _refused
     __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __bool__ = _refused
     __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __enter__ = __exit__ = _refused
-    __hash__ = object.__hash__
+    __repr__ = __str__ = __format__ = __hash__ = _refused
 
 
 class FieldsProxy(ObjectProxy):
@@ -383,7 +404,7 @@ class FieldsProxy(ObjectProxy):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        own = getattr(self._object, "__dict__", {})
+        own = getattr(self._ObjectProxy__object, "__dict__", {})
         return own[name] if name in own else ObjectProxy.__getattr__(self, name)
 
 
@@ -391,8 +412,6 @@ def _followed_builtins(trace: Trace) -> dict[str, Any]:
     """Builtins in which what reads or changes the world ends the trace, and `print` waits for the
     trace to succeed.
     """
-    from .size import SizeTracer
-
     table = dict(vars(builtins))
 
     def refusing(name: str) -> Callable[..., Any]:
@@ -423,8 +442,31 @@ def _followed_builtins(trace: Trace) -> dict[str, Any]:
     def followed_id(item: Any) -> Any:
         return trace.refuse("value", "id") if type(item) in (Tracer, SizeTracer) else id(item)
 
-    table.update(len=followed_len, print=followed_print, id=followed_id)
+    table.update(len=followed_len, print=followed_print, id=followed_id, type=FollowedType)
     return table
+
+
+class _TypeOfType(type):
+    """What makes `FollowedType` answer as `type` does."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if len(args) != 1 or options:
+            return type(*args, **options)
+        kind = args[0].__class__ if type(args[0]) in _STAND_INS else type(args[0])
+        return FollowedType if kind is type else kind
+
+    def __instancecheck__(cls, item: Any) -> bool:
+        return isinstance(item, type)
+
+    def __subclasscheck__(cls, item: type) -> bool:
+        return issubclass(item, type)
+
+
+class FollowedType(metaclass=_TypeOfType):
+    """`type` in followed code: the type of what a tracer stands for."""
+
+
+_STAND_INS = (Tracer, SizeTracer, ObjectProxy, FieldsProxy)
 
 
 __all__ = ["INNER", "Follower", "Scope", "is_users"]

@@ -13,11 +13,15 @@ guard; whatever needs the number itself (`range`, `int`, an index into a list) g
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ir import dims
 from ..ir.dims import Dim, Size
+from .source import ScopeGlobals
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -39,10 +43,10 @@ def size_of(item: Any) -> Size | None:
 
 def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
-        size = size_of(other)
+        size = None if isinstance(other, np.generic) else size_of(other)
         if size is None or (isinstance(other, SizeTracer) and other._trace is not self._trace):
             return _as_array(self, name, other, swapped)
-        left, right = (size, self.size) if swapped else (self.size, size)
+        left, right = (size, self._size) if swapped else (self._size, size)
         return self._trace.expose(apply(left, right))
 
     return method
@@ -50,10 +54,10 @@ def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = 
 
 def _division(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
-        size = size_of(other)
+        size = None if isinstance(other, np.generic) else size_of(other)
         if size is None:
             return _as_array(self, name, other, swapped)
-        left, right = (size, self.size) if swapped else (self.size, size)
+        left, right = (size, self._size) if swapped else (self._size, size)
         self._trace.require("ne", right)  # Python raises for zero
         return self._trace.expose(apply(left, right))
 
@@ -70,6 +74,8 @@ def _as_array(self: SizeTracer, name: str, other: Any, swapped: bool) -> Any:
 
 def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
+        if isinstance(other, np.generic):  # the answer is of NumPy's type too
+            return getattr(operator, name)(self._trace.lift(self), other)
         size = size_of(other)
         if size is None:
             if isinstance(other, (float, bool, complex)):
@@ -81,21 +87,27 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
 
 
 def _less(self: SizeTracer, other: Size) -> bool:
-    return not self._trace.at_least(dims.subtract(self.size, other))
+    return not self._trace.at_least(dims.subtract(self._size, other))
 
 
 def _less_equal(self: SizeTracer, other: Size) -> bool:
-    return self._trace.at_least(dims.subtract(other, self.size))
+    return self._trace.at_least(dims.subtract(other, self._size))
 
 
 class SizeTracer:
     """See the module docstring."""
 
-    __slots__ = ("_trace", "size")
+    __slots__ = ("_size", "_trace")
 
     def __init__(self, trace: Trace, size: Dim) -> None:
         self._trace = trace
-        self.size = size
+        self._size = size
+
+    @property
+    def size(self) -> Dim:
+        if isinstance(sys._getframe(1).f_globals, ScopeGlobals):
+            raise AttributeError("'int' object has no attribute 'size'")
+        return self._size
 
     @property
     def __class__(self) -> type:  # isinstance(n, int) holds
@@ -118,20 +130,20 @@ class SizeTracer:
 
     def __pow__(self, other: Any) -> Any:
         if type(other) is int and 0 <= other <= 4:
-            return self._trace.expose(dims.product((self.size,) * other))
+            return self._trace.expose(dims.product((self._size,) * other))
         return int(self) ** other
 
     def __rpow__(self, other: Any) -> Any:
         return other ** int(self)
 
     def __neg__(self) -> Any:
-        return self._trace.expose(dims.multiply(self.size, -1))
+        return self._trace.expose(dims.multiply(self._size, -1))
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return self if self._trace.at_least(self.size) else -self
+        return self if self._trace.at_least(self._size) else -self
 
     __lt__ = _comparison(_less, "lt")
     __le__ = _comparison(_less_equal, "le")
@@ -139,22 +151,26 @@ class SizeTracer:
     __ge__ = _comparison(lambda self, other: not _less(self, other), "ge")
 
     def __eq__(self, other: Any) -> Any:
+        if isinstance(other, np.generic):
+            return self._trace.lift(self) == other
         size = size_of(other)
         if size is None:
             return (
                 int(self) == other if isinstance(other, (float, bool, complex)) else NotImplemented
             )
-        return self._trace.is_zero(dims.subtract(self.size, size))
+        return self._trace.is_zero(dims.subtract(self._size, size))
 
     def __ne__(self, other: Any) -> Any:
+        if isinstance(other, np.generic):
+            return self._trace.lift(self) != other
         result = self.__eq__(other)
         return result if result is NotImplemented else not result
 
     def __bool__(self) -> bool:
-        return not self._trace.is_zero(self.size)
+        return not self._trace.is_zero(self._size)
 
     def __index__(self) -> int:
-        return self._trace.number(self.size)
+        return self._trace.number(self._size)
 
     __int__ = __index__
     __trunc__ = __index__
@@ -178,8 +194,6 @@ class SizeTracer:
         return self._trace.lift(self).__array_function__(function, types, args, options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        import numpy as np
-
         return np.array(self.__index__())
 
     def __getattr__(self, name: str) -> Any:  # bit_length, real, ... : those of the number

@@ -12,11 +12,14 @@ that shares memory with no other handle; any other in-place change ends the trac
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator
-from types import MethodType
+from types import FrameType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .source import ScopeGlobals
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -141,7 +144,15 @@ class Tracer:
         return format(concrete(self, "text"), spec)
 
     def __repr__(self) -> str:
+        if _is_users(sys._getframe(1)):
+            return repr(concrete(self, "text"))
         return f"Traced<{self._value.type}>"
+
+    def __copy__(self) -> Any:
+        return self.__getattr__("copy")() if self._kind == "array" else self
+
+    def __deepcopy__(self, memory: Any) -> Any:
+        return self.__copy__()
 
     def __contains__(self, item: Any) -> bool:
         self._trace.refuse("value", "in")
@@ -155,14 +166,59 @@ class Tracer:
         METHODS["__setitem__"](self, index, item)
 
     def __getattr__(self, name: str) -> Any:
+        if self._kind == "python" and _is_users(sys._getframe(1)) and _is_numbers(self, name):
+            return _of_number(self, name)
         handler = METHODS.get(name)
         if handler is None:
+            exported = name in _EXPORTS and self._hint is None and self._kind != "python"
+            if exported and _is_users(sys._getframe(1)):
+                self._trace.refuse("convert", "what another library reads")
             if name.startswith("__") or not hasattr(np.ndarray, name):
                 raise AttributeError(
                     f"{self.__class__.__name__!r} object has no attribute {name!r}"
                 )
             self._trace.refuse("function", f"ndarray.{name}")
         return handler(self) if hasattr(handler, "is_property") else MethodType(handler, self)
+
+
+_EXPORTS = ("__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__")
+
+
+def _of_number(tracer: Tracer, name: str) -> Any:
+    """An attribute of the Python number itself, or its AttributeError."""
+    return getattr(concrete(tracer) if hasattr(tracer._hint, name) else tracer._hint, name)
+
+
+def _is_numbers(tracer: Tracer, name: str) -> bool:
+    """Whether an attribute of a Python number is not the one that an array of it has."""
+    return name not in ("real", "imag") or type(tracer._hint) is bool
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Whether followed code asks. Only jitwise sees a dtype and a shape in a Python number."""
+    return isinstance(frame.f_globals, ScopeGlobals)
+
+
+class _Fact:
+    """An attribute that arrays have and Python numbers have not."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.get = vars(Tracer)[name].__get__
+
+    def __get__(self, tracer: Tracer | None, owner: type) -> Any:
+        if tracer is None:
+            return self
+        if tracer._kind == "python" and _is_users(sys._getframe(1)):
+            return _of_number(tracer, self.name)
+        return self.get(tracer)
+
+    def __set__(self, tracer: Tracer, value: Any) -> None:
+        raise AttributeError(f"attribute {self.name!r} is not writable")
+
+
+for _name in ("itemsize", "nbytes", "ndim", "size"):
+    setattr(Tracer, _name, _Fact(_name))
 
 
 class _Attribute:
@@ -178,6 +234,11 @@ class _Attribute:
     def __get__(self, tracer: Tracer | None, owner: type) -> Any:
         if tracer is None:
             return self
+        if tracer._kind == "python" and _is_users(sys._getframe(1)):
+            if _is_numbers(tracer, self.name):
+                return _of_number(tracer, self.name)
+        if self.name == "dtype" and tracer._trace.swapped and _is_users(sys._getframe(1)):
+            tracer._trace.refuse_swapped(tracer._value)
         return tracer.__getattr__(self.name) if self.get is None else self.get.__get__(tracer)
 
     def __set__(self, tracer: Tracer, value: Any) -> None:
@@ -214,6 +275,8 @@ def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
     def method(self: Tracer, other: Any) -> Any:
         kind = type(other)
         if kind is not Tracer and kind not in _PLAIN and _yields(other):
+            if self._kind != "python" and ufunc in (np.equal, np.not_equal):
+                self._trace.refuse("type", kind.__name__)  # NumPy compares element by element
             return NotImplemented
         operands = (other, self) if swapped else (self, other)
         return _apply()(self._trace, ufunc, operands)

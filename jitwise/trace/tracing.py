@@ -49,6 +49,8 @@ PYTHON_DTYPES = {
     float: np.dtype(np.float64),
     complex: np.dtype(np.complex128),
 }
+_NATIVE = {dtype: dtype for dtype in DTYPE_NAMES}  # the objects that NumPy's arrays hold
+_MOVING = ("view", "data")
 KINDS = ("array", "scalar", "python")
 
 
@@ -67,14 +69,15 @@ class Trace:
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
         self.active = True
+        self.swapped: dict[int, Value] = {}
         self.printed: list[tuple[tuple, dict]] = []
 
     # Inputs
 
     def input(self, array: np.ndarray | np.generic, origin: tuple[str, int], kind: str) -> Tracer:
         """A tracer for an array that comes from outside; sizes other than 1 become symbols."""
-        dtype = array.dtype.newbyteorder("=")
-        if dtype not in DTYPE_NAMES:
+        dtype = _NATIVE.get(array.dtype.newbyteorder("="))
+        if dtype is None:
             self.refuse("dtype", str(array.dtype))
         if array.ndim > MAX_NDIM:
             self.refuse("rank", str(MAX_NDIM))
@@ -83,7 +86,23 @@ class Trace:
         for axis, size in enumerate(array.shape):
             shape.append(1 if size == 1 else self._symbol(("size", index, axis), size))
         self.origins.append(origin)
-        return Tracer(self, self.builder.input(ArrayType(dtype, tuple(shape))), kind)
+        value = self.builder.input(ArrayType(dtype, tuple(shape)))
+        if not array.dtype.isnative:
+            self.swapped[id(value)] = value
+        return Tracer(self, value, kind)
+
+    def refuse_swapped(self, value: Value) -> None:
+        """End the trace when NumPy would keep an argument's foreign byte order in `value`: where
+        only moved elements lead to it.
+        """
+        pending, seen = [value] if self.swapped else [], set()
+        while pending:
+            each = pending.pop()
+            if id(each) in self.swapped:
+                self.refuse("dtype", "foreign byte order")
+            if id(each) not in seen and each.op and each.op.primitive.category in _MOVING:
+                pending.extend(each.op.operands)
+            seen.add(id(each))
 
     def number_input(self, number: Any, origin: tuple[str, int]) -> Any:
         """A tracer for a Python number that comes from outside; an int or bool is a size."""

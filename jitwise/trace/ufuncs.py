@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir import dims
+from ..ir.types import DTYPE_NAMES
 from ..ops.compare import equal, greater_equal, not_equal
 from ..ops.elementwise import divide
 from ..ops.integer import not_
@@ -54,9 +55,11 @@ _PYTHON: dict[np.ufunc, Callable[..., Any]] = {
     np.invert: operator.invert,
     np.left_shift: operator.lshift,
     np.right_shift: operator.rshift,
+    np.matmul: operator.matmul,
 }
 _EXACT = {np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.true_divide}
 _COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
+SCALARS = {dtype.type for dtype in DTYPE_NAMES}
 REDUCTIONS: dict[
     np.ufunc, Callable[..., Any]
 ] = {}  # ufunc -> handler of ufunc.reduce; filled by trace.numpy
@@ -74,12 +77,19 @@ _PROMOTES: dict[type, Any] = {
 def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     """A Python operator on operands of which at least one is a tracer."""
     python = 0
+    sequence = False
     for each in operands:
         kind = type(each)
         if kind is Tracer:
             python += each._kind == "python"
         elif kind in _PROMOTES or kind is SizeTracer:
             python += 1
+        else:
+            sequence |= kind in (list, tuple)
+    if sequence and python:  # a Python number repeats a list, and is no operand of it otherwise
+        return _PYTHON[ufunc](*[concrete(e) if type(e) is Tracer else e for e in operands])
+    if sequence and ufunc is np.multiply and any(e.__class__ in SCALARS for e in operands):
+        trace.refuse("value", "repetition")
     if python == len(operands):
         return _python_operator(trace, ufunc, [trace.lift(each) for each in operands])
     if ufunc is np.power:
@@ -118,7 +128,7 @@ def apply(
             _PROMOTES[type(each._hint)] if each._kind == "python" else each._value.type.dtype
         )
         lifted.append(each)
-    loop = _loop(trace, ufunc, tuple(key) if dtype is None else (dtype,) * len(key))
+    loop = _loop(trace, ufunc, tuple(key), dtype)
     values, shapes = [], set()
     for each, target in zip(lifted, loop, strict=True):
         if type(each) is not Tracer:
@@ -151,10 +161,12 @@ def _aligned(trace: Trace, values: list[Value], shapes: set[tuple]) -> list[Valu
     ]
 
 
-def _loop(trace: Trace, ufunc: np.ufunc, key: tuple) -> tuple[np.dtype, ...]:
+def _loop(
+    trace: Trace, ufunc: np.ufunc, key: tuple, dtype: np.dtype | None
+) -> tuple[np.dtype, ...]:
     """The dtypes of the loop that NumPy would run."""
     try:
-        return resolve_loop(ufunc, key)[0]
+        return resolve_loop(ufunc, key, dtype)[0]
     except UnsupportedLoop:
         trace.refuse("dtype", "longdouble or object")
     except TypeError:

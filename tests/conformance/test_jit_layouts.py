@@ -36,7 +36,21 @@ NAMED = sorted(
     key=lambda ufunc: ufunc.__name__,
 )
 BINARY = [ufunc for ufunc in NAMED if ufunc.nin == 2]
-PYTHON_NUMBERS = [0, 2, -1, 300, 2**40, 2**63, -(2**70), 0.0, 2.5, float("nan"), 1e300, True, 1 + 2j]
+PYTHON_NUMBERS = [
+    0,
+    2,
+    -1,
+    300,
+    2**40,
+    2**63,
+    -(2**70),
+    0.0,
+    2.5,
+    float("nan"),
+    1e300,
+    True,
+    1 + 2j,
+]
 
 
 @pytest.fixture(autouse=True)
@@ -188,7 +202,11 @@ def test_python_numbers_promote_as_in_numpy(ufunc):
         both = [number, array] if first else [array, number]
         try:
             compare(
-                jit(function), function, args, lambda _, *rest: judge(both, *rest), calls=2  # noqa: B023
+                jit(function),
+                function,
+                args,
+                lambda _, *rest: judge(both, *rest),
+                calls=2,  # noqa: B023
             )
         except AssertionError as error:
             raise AssertionError(f"{dtype} {number} {constant} {first}: {error}") from None

@@ -156,6 +156,8 @@ def _like(number: int | None, function: Any, name: str) -> Any:
         refuse_order(trace, order)
         refuse_given(trace, name, device=device)
         operand = trace.lift(a)
+        if dtype is None:
+            trace.refuse_swapped(operand._value)
         sizes = operand._value.type.shape if shape is None else lengths_of(trace, shape)
         return filled(
             trace,
@@ -187,6 +189,8 @@ def full_like(
     refuse_order(trace, order)
     refuse_given(trace, "full_like", device=device)
     operand = trace.lift(a)
+    if dtype is None:
+        trace.refuse_swapped(operand._value)
     sizes = operand._value.type.shape if shape is None else lengths_of(trace, shape)
     return _filled_like(
         trace, sizes, fill_value, operand.dtype if dtype is None else dtype_of(trace, dtype)
