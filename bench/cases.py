@@ -20,7 +20,8 @@ ARRAYS = ("jitwise", "numpy", "jax", "torch")  # numba refuses keepdims, batches
 class Case:
     """`make(xp)` gives the function, `arguments()` what it is called with.
 
-    `elements` (per call) turns a time into ns an element, `size` (bytes moved) into GB/s.
+    `pause` seconds pass before each turn, for the threads of other peers' libraries to stop
+    spinning. `elements` (per call) turns a time into ns an element, `size` (bytes moved) into GB/s.
     `variants` are functions for a peer that needs its own.
     """
 
@@ -30,6 +31,7 @@ class Case:
     peers: tuple[str, ...] = ALL
     elements: int | None = None
     size: int | None = None
+    pause: float = 0.0
     variants: dict[str, Callable[[Any], Callable]] = field(default_factory=dict)
 
 
@@ -245,6 +247,7 @@ def product_cases() -> list[Case]:
                 numbers((size, size), dtype, seed=1),
             ),
             ("jitwise", "numpy", "jax", "torch"),
+            pause=0.15,
         )
         for dtype in ("f4", "f8")
         for size in (64, 128, 256, 512, 1024)

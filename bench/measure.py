@@ -60,6 +60,9 @@ def measure(case: Case, peers: Sequence[str], rounds: int) -> list[Result]:
         turns.append((result, run, _calls_in_a_turn(run), []))
     for _ in range(rounds):
         for _, run, calls, times in turns:
+            time.sleep(case.pause)
+            if case.pause:
+                run(1)  # threads that were sent to sleep wake up
             times.append(run(calls) / calls)
     for result, _, _, times in turns:
         result.best, result.median, result.rounds = min(times), statistics.median(times), rounds

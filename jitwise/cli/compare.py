@@ -1,8 +1,10 @@
 """One program run with jitwise and without: how long each takes, and how far the answers are apart.
 
-NumPy's time is that of the same functions under `disable_jit`. After the first call, runs of both
-take turns until there are enough, so that a machine that gets busy is busy for both; the later half
-counts, when compiled code has had the time to take over.
+NumPy's time is that of the same functions under `disable_jit`. After the first call both take turns
+of several runs each, so that a machine that gets busy is busy for both; the later turns count, when
+compiled code has had the time to take over. There is a pause before a turn, and its first run does
+not count: the threads of two BLAS libraries, NumPy's and SciPy's, spin for a while after each
+product and would keep each other from running.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import jitwise
 
 from .programs import Program
 
-LEAST_RUNS, MOST_RUNS, SECONDS = 4, 60, 3.0
+TURNS = 6
+LEAST_RUNS, SECONDS = 2, 0.15  # of one turn
+PAUSE = 0.15  # seconds for which the threads of a BLAS go on spinning after their last product
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +54,30 @@ def compare(program: Program, advance: Callable[[str], None] = lambda what: None
     advance("NumPy")
     _, wanted = _timed(with_numpy)
     advance("first call")
+    time.sleep(PAUSE)
     first, found = _timed(lambda: program.run(*arguments))
     apart = difference(found, wanted)
     advance("later calls")
-    pairs: list[tuple[float, float]] = []
-    start = time.perf_counter()
-    while len(pairs) < LEAST_RUNS or (
-        len(pairs) < MOST_RUNS and time.perf_counter() - start < SECONDS
-    ):
-        ours, found = _timed(lambda: program.run(*arguments))
-        theirs, _ = _timed(with_numpy)
-        pairs.append((ours, theirs))
-    counted = pairs[len(pairs) // 2 :]
+    turns: list[tuple[float, float]] = []
+    for _ in range(TURNS):
+        ours, found = _turn(lambda: program.run(*arguments))
+        theirs, _ = _turn(with_numpy)
+        turns.append((ours, theirs))
+    counted = turns[TURNS // 2 :]
     later, numpy = (statistics.median(times) for times in zip(*counted, strict=True))
     apart = max(apart, difference(found, wanted))
     return Comparison(program.name, numpy, first, later, apart)
+
+
+def _turn(call: Callable[[], Any]) -> tuple[float, Any]:
+    """The median of some runs, and the last result."""
+    time.sleep(PAUSE)
+    times, result = [], call()
+    start = time.perf_counter()
+    while len(times) < LEAST_RUNS or time.perf_counter() - start < SECONDS:
+        seconds, result = _timed(call)
+        times.append(seconds)
+    return statistics.median(times), result
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
