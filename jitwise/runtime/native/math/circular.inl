@@ -35,7 +35,11 @@ INLINE Real sine_of_reduced(Pair r) {
     Real p_low = fused(z.high, q, sine_rest[0] - p);
     Real low = fused(-0.5 * z.high, r.low, r.low);
     Real w = z.high * p, w_low = fused(z.high, p_low, -0.13 * z.low);
-    return r.high + fused(r.high, w, fused(r.high, w_low, low));
+    low = fused(r.high, w_low, low);
+    if constexpr (has_fma) return r.high + fused(r.high, w, low);
+    // Without fma the rounding error of the product is the largest that is left.
+    Pair product = two_product(r.high, w), s = fast_two_sum(r.high, product.high);
+    return s.high + (s.low + (product.low + low));
 }
 
 INLINE Real sine(Real x) {
