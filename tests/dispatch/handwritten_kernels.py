@@ -1,7 +1,7 @@
 """Kernels as LLVM text written by hand, so that the driver is tested without the code generator.
 
-`map_kernel`, `row_kernel` and `column_kernel` build text for any lanes and dtype; `compile_text` makes machine code. The phase
-signature is the one that the native runtime calls.
+`PhaseText` writes a phase, `compile_text` makes machine code, and the functions below make whole
+kernels of it. The phase signature is the one that the native runtime calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ import numpy as np
 from jitwise.runtime import _native
 
 SIGNATURE = "ptr %pointers, ptr %steps, i64 %chunks, i64 %valid, ptr %accumulators, ptr %scalars"
-LLVM = {"f64": "double", "f32": "float", "i64": "i64", "i32": "i32", "i8": "i8", "u8": "i8", "i16": "i16"}
+LLVM = {
+    "f64": "double",
+    "f32": "float",
+    "i64": "i64",
+    "i32": "i32",
+    "i8": "i8",
+    "u8": "i8",
+    "i16": "i16",
+}
 NUMPY = {"f64": "f8", "f32": "f4", "i64": "i8", "i32": "i4", "i8": "i1", "u8": "u1", "i16": "i2"}
 _engines: list[Any] = []
 
@@ -198,7 +206,16 @@ def multiply_add(dtype: str = "f64", lanes: int = 16, flops: float = 2.0) -> Any
     phase.body.append(f"%s = {kind}add {phase.vector} %m, {c}")
     phase.store(3, "%s")
     inputs = [(size, "vector"), (size, "vector"), (size, "scalar")]
-    return _kernel("map", lanes, [phase], inputs=inputs, outputs=[(size, "vector")], scratch=[], reductions=[], flops=flops)
+    return _kernel(
+        "map",
+        lanes,
+        [phase],
+        inputs=inputs,
+        outputs=[(size, "vector")],
+        scratch=[],
+        reductions=[],
+        flops=flops,
+    )
 
 
 @functools.cache
@@ -210,7 +227,16 @@ def add(dtype: str = "f64", lanes: int = 16, flops: float = 1.0) -> Any:
     phase.body.append(f"%s = {kind}add {phase.vector} {a}, {b}")
     phase.store(2, "%s")
     inputs = [(size, "vector")] * 2
-    return _kernel("map", lanes, [phase], inputs=inputs, outputs=[(size, "vector")], scratch=[], reductions=[], flops=flops)
+    return _kernel(
+        "map",
+        lanes,
+        [phase],
+        inputs=inputs,
+        outputs=[(size, "vector")],
+        scratch=[],
+        reductions=[],
+        flops=flops,
+    )
 
 
 def _square(phase: PhaseText, value: str, dtype: str) -> str:
@@ -227,9 +253,15 @@ def row_sum(dtype: str = "f64", lanes: int = 16, squares: bool = False, flops: f
     first.accumulate_add(_square(first, value, dtype) if squares else value, add)
     last.store_row(1, last.scalar(0))
     return _kernel(
-        "row", lanes, [first, last], inputs=[(size, "vector")], outputs=[(size, "row")], scratch=[],
-        reductions=[("add", dtype, 0)], flops=flops,
-    )  # fmt: skip
+        "row",
+        lanes,
+        [first, last],
+        inputs=[(size, "vector")],
+        outputs=[(size, "row")],
+        scratch=[],
+        reductions=[("add", dtype, 0)],
+        flops=flops,
+    )
 
 
 @functools.cache
@@ -246,9 +278,15 @@ def row_normalise(dtype: str = "f64", lanes: int = 16, flops: float = 3.0) -> An
     last.body.append(f"%w = fmul {last.vector} %q, {weight}")
     last.store(2, "%w")
     return _kernel(
-        "row", lanes, [first, last], inputs=[(size, "vector"), (size, "row")], outputs=[(size, "vector")],
-        scratch=[size], reductions=[("add", dtype, 0)], flops=flops,
-    )  # fmt: skip
+        "row",
+        lanes,
+        [first, last],
+        inputs=[(size, "vector"), (size, "row")],
+        outputs=[(size, "vector")],
+        scratch=[size],
+        reductions=[("add", dtype, 0)],
+        flops=flops,
+    )
 
 
 @functools.cache
@@ -259,13 +297,21 @@ def row_argmax(dtype: str = "f64", lanes: int = 16, flops: float = 1.0) -> Any:
     first.accumulate_argmax(first.load(0))
     last.store_row(1, last.scalar(0))
     return _kernel(
-        "row", lanes, [first, last], inputs=[(size, "vector")], outputs=[(8, "row")], scratch=[],
-        reductions=[("argmax", dtype, 0)], flops=flops,
-    )  # fmt: skip
+        "row",
+        lanes,
+        [first, last],
+        inputs=[(size, "vector")],
+        outputs=[(8, "row")],
+        scratch=[],
+        reductions=[("argmax", dtype, 0)],
+        flops=flops,
+    )
 
 
 @functools.cache
-def column_sum(dtype: str = "f64", lanes: int = 16, weighted: bool = False, flops: float = 1.0) -> Any:
+def column_sum(
+    dtype: str = "f64", lanes: int = 16, weighted: bool = False, flops: float = 1.0
+) -> Any:
     """out[c] = sum over rows of x[r, c], or of x[r, c] * w[r]."""
     size, kind = _itemsize(dtype), "f" if _float(dtype) else ""
     phase = PhaseText("phase", lanes, dtype)
@@ -279,6 +325,12 @@ def column_sum(dtype: str = "f64", lanes: int = 16, weighted: bool = False, flop
     phase.body.append(f"%s = {kind}add {phase.vector} {total}, {value}")
     phase.store(len(inputs), "%s")
     return _kernel(
-        "column", lanes, [phase], inputs=inputs, outputs=[(size, "vector")], scratch=[],
-        reductions=[("add", dtype, 0)], flops=flops,
-    )  # fmt: skip
+        "column",
+        lanes,
+        [phase],
+        inputs=inputs,
+        outputs=[(size, "vector")],
+        scratch=[],
+        reductions=[("add", dtype, 0)],
+        flops=flops,
+    )

@@ -26,14 +26,20 @@ def threads():
 
 
 def values(shape, seed=0, dtype="f8"):
-    """Small integers: exact in any order of summation, so that mistakes cannot hide behind rounding."""
+    """Small integers: exact in any order of summation, so rounding cannot hide mistakes."""
     return np.random.default_rng(seed).integers(-9, 10, size=shape).astype(dtype)
 
 
 @st.composite
-def layouts(draw, rank=st.integers(0, 5), most=7):
+def layouts(draw, least=0, rank=5, most=7):
     """A shape, and how to lay an array of that shape out: as a function of a seed."""
-    shape = tuple(draw(st.lists(st.integers(0, most), min_size=(n := draw(rank)), max_size=n)))
+    shape = tuple(
+        draw(
+            st.lists(
+                st.integers(0, most), min_size=(n := draw(st.integers(least, rank))), max_size=n
+            )
+        )
+    )
     return shape, [draw(layout_of(shape)) for _ in range(3)]
 
 
@@ -46,7 +52,7 @@ def layout_of(draw, shape):
 
 
 def arrange(shape, layout, dtype="f8", seed=0, writable=False):
-    """An array of `shape`, axes stored in the given order, with gaps, flips, zero strides, misaligned."""
+    """An array of `shape`, stored in the layout's order, with its gaps, flips and offset."""
     order, steps, offset = layout
     if writable:
         steps = [step or 1 for step in steps]
@@ -72,7 +78,7 @@ def test_an_elementwise_kernel_does_every_layout(case, count):
 
 
 @settings(max_examples=150, deadline=None)
-@given(layouts(st.integers(1, 3), most=90), st.sampled_from(["f8", "f4", "i8", "i4", "i2", "i1"]))
+@given(layouts(1, 3, most=90), st.sampled_from(["f8", "f4", "i8", "i4", "i2", "i1"]))
 def test_longer_axes_and_every_itemsize(case, dtype):
     shape, (one, two, three) = case
     if np.prod(shape) > 30000:
@@ -125,7 +131,7 @@ def test_an_operand_of_another_shape_is_refused():
 
 
 @settings(max_examples=300, deadline=None)
-@given(layouts(st.integers(1, 4), most=11), st.integers(1, 2), st.data())
+@given(layouts(1, 4, most=11), st.integers(1, 2), st.data())
 def test_a_row_reduction_does_every_layout(case, count, data):
     shape, (one, _, _) = case
     native.set_threads(count)
@@ -137,7 +143,9 @@ def test_a_row_reduction_does_every_layout(case, count, data):
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("length", [*range(3 * LANES + 2), 63, 64, 65, 100, 255, 256, 257, 1023, 5000])
+@pytest.mark.parametrize(
+    "length", [*range(3 * LANES + 2), 95, 96, 97, 100, 255, 256, 257, 1023, 5000]
+)
 def test_rows_of_every_length(length, count):
     native.set_threads(count)
     x, w = values((21, length), 1), values(21, 2)
@@ -161,7 +169,7 @@ def test_an_empty_row_sums_to_plus_zero_and_a_row_of_minus_zeros_to_minus_zero()
         assert np.signbit(out).all()
 
 
-@pytest.mark.parametrize("length", [1, 2, 31, 64, 65, 300, 10000])
+@pytest.mark.parametrize("length", [1, 2, 31, 96, 97, 300, 10000])
 def test_the_index_of_the_largest_is_numpys_with_ties_and_nans(length):
     x = values((40, length), 3)
     x[7, length // 2 :] = np.nan
@@ -175,7 +183,10 @@ def test_the_index_of_the_largest_is_numpys_with_ties_and_nans(length):
             assert np.array_equal(out, array.argmax(-1))
 
 
-@pytest.mark.parametrize("shape", [(1, 3_000_001), (3, 200_003), (70, 5003), (300, 4097), (4000, 37), (5000, 3)])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 3_000_001), (3, 200_003), (70, 5003), (300, 4097), (4000, 37), (5000, 3), (500, 90)],
+)
 def test_bits_of_a_row_sum_depend_on_neither_threads_nor_layout(shape):
     x = np.random.default_rng(0).normal(size=shape)
     results = []
@@ -205,7 +216,7 @@ def test_the_error_of_a_long_sum_is_no_worse_than_pairwise():
 
 
 @settings(max_examples=300, deadline=None)
-@given(layouts(st.integers(1, 4), most=11), st.integers(1, 2), st.data())
+@given(layouts(1, 4, most=11), st.integers(1, 2), st.data())
 def test_a_column_reduction_does_every_layout(case, count, data):
     shape, (one, _, _) = case
     native.set_threads(count)
@@ -217,7 +228,10 @@ def test_a_column_reduction_does_every_layout(case, count, data):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (3, 50), (1000, 1), (100_001, 3), (5000, 33), (200, 5000), (4000, 129)])
+@pytest.mark.parametrize(
+    "shape",
+    [(0, 5), (1, 1), (3, 50), (1000, 1), (100_001, 3), (5000, 33), (200, 5000), (4000, 129)],
+)
 def test_columns_of_every_size(shape, weighted):
     x, w = values(shape, 1), values(shape[0], 2)
     expected = (x * (w[:, None] if weighted else 1)).sum(0)
@@ -249,16 +263,32 @@ def test_a_kernel_that_makes_no_sense_is_refused_when_it_is_made():
     address = engine.get_function_address("f")
 
     def make(**change):
-        spec = {"name": "k", "lanes": 16, "mode": "map", "inputs": [(8, "vector")], "outputs": [(8, "vector")],
-                "scratch": [], "reductions": [], "phases": [address]}  # fmt: skip
+        spec = {
+            "name": "k",
+            "lanes": 16,
+            "mode": "map",
+            "inputs": [(8, "vector")],
+            "outputs": [(8, "vector")],
+            "scratch": [],
+            "reductions": [],
+            "phases": [address],
+        }
         return native.Kernel(**{**spec, **change})
 
     make()
     for change in (
-        {"lanes": 0}, {"mode": "loop"}, {"phases": []}, {"phases": [0]}, {"inputs": [(3, "vector")]},
-        {"inputs": [(8, "column")]}, {"reductions": [("add", "f64", 0)]}, {"mode": "column"},
-        {"mode": "row", "reductions": [("median", "f64", 0)]}, {"mode": "row", "reductions": [("add", "f80", 0)]},
-        {"mode": "row", "reductions": [("and", "f64", 0)]}, {"mode": "row", "reductions": [("add", "f64", 1)]},
-    ):  # fmt: skip
+        {"lanes": 0},
+        {"mode": "loop"},
+        {"phases": []},
+        {"phases": [0]},
+        {"inputs": [(3, "vector")]},
+        {"inputs": [(8, "column")]},
+        {"reductions": [("add", "f64", 0)]},
+        {"mode": "column"},
+        {"mode": "row", "reductions": [("median", "f64", 0)]},
+        {"mode": "row", "reductions": [("add", "f80", 0)]},
+        {"mode": "row", "reductions": [("and", "f64", 0)]},
+        {"mode": "row", "reductions": [("add", "f64", 1)]},
+    ):
         with pytest.raises(ValueError):
             make(**change)

@@ -1,4 +1,4 @@
-"""The program machine: sizes, views, memory, library instructions, host calls, and what goes wrong."""
+"""The program machine: sizes, views, memory, library instructions, host calls, refusals."""
 
 import gc
 import importlib.util
@@ -19,8 +19,28 @@ _spec = importlib.util.spec_from_file_location(
 kernels = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(kernels)
 
-DTYPES = "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 c64 c128".split()
-NAMES = {np.dtype(kind): name for kind, name in zip("? b h i l B H I L e f d F D".split(), DTYPES)}
+DTYPES = [
+    "bool",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f16",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+]
+NAMES = {
+    np.dtype(kind): name
+    for kind, name in zip(
+        ["?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "f", "d", "F", "D"], DTYPES
+    )
+}
 
 
 def name_of(array):
@@ -28,10 +48,12 @@ def name_of(array):
 
 
 def program(arrays, instructions, outputs, dims=(), guards=(), symbols=None, slots=32):
-    """A program over inputs like `arrays`; every size of an input is a symbol, axis by axis, unless given."""
+    """A program over inputs like `arrays`; unless given, every size is a symbol, in order."""
     arrays = [np.asarray(array) for array in arrays]
     if symbols is None:
-        symbols = [("size", i, axis) for i, array in enumerate(arrays) for axis in range(array.ndim)]
+        symbols = [
+            ("size", i, axis) for i, array in enumerate(arrays) for axis in range(array.ndim)
+        ]
     inputs = [(name_of(array), array.ndim) for array in arrays]
     return native.Program("test", symbols, dims, guards, inputs, slots, instructions, outputs)
 
@@ -46,19 +68,30 @@ def scalar(slot, value):
 
 def test_sizes_are_computed_when_the_program_runs():
     x = np.zeros((7, 3))
-    dims = [("const", 2), ("mul", 0, 2), ("sub", 3, 1), ("floordiv", 4, 2), ("mod", 4, 2), ("min", 0, 1), ("max", 0, 1)]
+    dims = [
+        ("const", 2),
+        ("mul", 0, 2),
+        ("sub", 3, 1),
+        ("floordiv", 4, 2),
+        ("mod", 4, 2),
+        ("min", 0, 1),
+        ("max", 0, 1),
+    ]
     instructions = [("dimension", 10 + i, i) for i in range(9)]
     run = program([x], instructions, list(range(10, 19)), dims).run
     assert [int(value) for value in run([x])] == [7, 3, 2, 14, 11, 5, 1, 3, 7]
     assert [int(value) for value in run([np.zeros((2, 9))])] == [2, 9, 2, 4, -5, -3, 1, 2, 9]
 
 
-@pytest.mark.parametrize("dims", [
-    [("const", 2**62), ("const", 4), ("mul", 1, 2)],
-    [("const", 2**63 - 1), ("add", 0, 1)],
-    [("const", 0), ("floordiv", 0, 1)],
-    [("const", 0), ("mod", 0, 1)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "dims",
+    [
+        [("const", 2**62), ("const", 4), ("mul", 1, 2)],
+        [("const", 2**63 - 1), ("add", 0, 1)],
+        [("const", 0), ("floordiv", 0, 1)],
+        [("const", 0), ("mod", 0, 1)],
+    ],
+)
 def test_sizes_that_do_not_fit_give_up_the_call(dims):
     run = program([np.ones(3)], [("dimension", 1, 0)], [1], dims).run
     with pytest.raises(native.Deoptimize):
@@ -78,8 +111,12 @@ def test_a_guard_is_tested_before_anything_runs():
 
 
 def test_the_value_of_an_integer_argument_is_a_size():
-    made = program([np.int64(0)], [("alloc", 1, "f64", [0]), ("host", np.zeros_like, [1], [(2, "f64", 1)])], [2],
-                   symbols=[("value", 0)])  # fmt: skip
+    made = program(
+        [np.int64(0)],
+        [("alloc", 1, "f64", [0]), ("host", np.zeros_like, [1], [(2, "f64", 1)])],
+        [2],
+        symbols=[("value", 0)],
+    )
     assert made.run([np.int64(5)])[0].shape == (5,)
     with pytest.raises(native.Deoptimize):
         made.run([np.int64(-1)])
@@ -91,9 +128,13 @@ def test_the_value_of_an_integer_argument_is_a_size():
 def chain():
     """(a * b + 2) + b, through a temporary."""
     return [
-        scalar(2, 2.0), ("alloc", 3, "f64", [0]), ("kernel", kernels.multiply_add(), [0, 1, 2], [3], [0], 0),
-        ("alloc", 4, "f64", [0]), ("kernel", kernels.add(), [3, 1], [4], [0], 0), ("free", 3),
-    ]  # fmt: skip
+        scalar(2, 2.0),
+        ("alloc", 3, "f64", [0]),
+        ("kernel", kernels.multiply_add(), [0, 1, 2], [3], [0], 0),
+        ("alloc", 4, "f64", [0]),
+        ("kernel", kernels.add(), [3, 1], [4], [0], 0),
+        ("free", 3),
+    ]
 
 
 @pytest.mark.parametrize("length", [0, 1, 8, 100, 5000, 200_000])
@@ -186,7 +227,11 @@ def test_no_memory_is_a_memory_error_that_leaks_nothing(outputs):
 
 def test_references_are_neither_lost_nor_kept():
     x = np.ones(100)
-    made = program([x], [("alloc", 1, "f64", [0]), ("copy", 1, 0), ("host", lambda a: a + 1, [1], [(2, "f64", 1)])], [1, 2])
+    made = program(
+        [x],
+        [("alloc", 1, "f64", [0]), ("copy", 1, 0), ("host", lambda a: a + 1, [1], [(2, "f64", 1)])],
+        [1, 2],
+    )
     count = sys.getrefcount(x)
     for _ in range(1000):
         made.run([x])
@@ -201,7 +246,9 @@ def test_a_program_in_a_cycle_with_its_callable_is_collected():
         pass
 
     holder = Holder()
-    holder.program = program([np.ones(1)], [("host", lambda x: (holder, x)[1], [0], [(1, "f64", 1)])], [1])
+    holder.program = program(
+        [np.ones(1)], [("host", lambda x, kept=holder: x, [0], [(1, "f64", 1)])], [1]
+    )
     gone = weakref.ref(holder)
     del holder
     gc.collect()
@@ -226,13 +273,20 @@ def test_views_are_numpys():
     spread = ("broadcast", 1, 0, [-1, 0, 1, 2], [5, 0, 1, 2])
     assert np.array_equal(views(x, [spread], dims), np.broadcast_to(x, (2, 3, 4, 5)))
     one = np.arange(3.0).reshape(3, 1)
-    assert np.array_equal(views(one, [("broadcast", 1, 0, [0, 1], [0, 2])], [("const", 6)]), np.broadcast_to(one, (3, 6)))
+    assert np.array_equal(
+        views(one, [("broadcast", 1, 0, [0, 1], [0, 2])], [("const", 6)]),
+        np.broadcast_to(one, (3, 6)),
+    )
 
 
 def test_a_view_of_a_view_leads_into_a_kernel():
     x = np.arange(12.0).reshape(3, 4)
-    work = [("transpose", 1, 0, [1, 0]), ("reverse", 2, 1, [0]), ("alloc", 3, "f64", [1, 0]),
-            ("kernel", kernels.add(), [2, 1], [3], [1, 0], 0)]  # fmt: skip
+    work = [
+        ("transpose", 1, 0, [1, 0]),
+        ("reverse", 2, 1, [0]),
+        ("alloc", 3, "f64", [1, 0]),
+        ("kernel", kernels.add(), [2, 1], [3], [1, 0], 0),
+    ]
     (out,) = program([x], work, [3]).run([x])
     assert np.array_equal(out, x.T[::-1] + x.T)
 
@@ -242,8 +296,16 @@ def test_a_view_of_a_view_leads_into_a_kernel():
 def test_a_reshape_is_numpys_whatever_the_strides(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=0, max_size=4)))
     order = data.draw(st.permutations(range(len(shape))))
-    x = np.arange(np.prod(shape, dtype=int) * 1.0).reshape([shape[axis] for axis in order]).transpose(np.argsort(order))
-    x = x[tuple(slice(None, None, data.draw(st.sampled_from([1, -1]))) for _ in shape)] if shape else x
+    x = (
+        np.arange(np.prod(shape, dtype=int) * 1.0)
+        .reshape([shape[axis] for axis in order])
+        .transpose(np.argsort(order))
+    )
+    x = (
+        x[tuple(slice(None, None, data.draw(st.sampled_from([1, -1]))) for _ in shape)]
+        if shape
+        else x
+    )
     sizes, left = [], x.size
     while left > 1:
         factor = data.draw(st.sampled_from([d for d in range(2, left + 1) if left % d == 0]))
@@ -257,10 +319,16 @@ def test_a_reshape_is_numpys_whatever_the_strides(data):
     assert np.array_equal(run([x])[0], x.reshape(sizes))
 
 
-@pytest.mark.parametrize("instruction", [
-    ("slice", 1, 0, [1], [1], [0]), ("slice", 1, 0, [0], [1], [1]), ("slice", 1, 0, [2], [-1], [1]),
-    ("reshape", 1, 0, [1]), ("broadcast", 1, 0, [0], [1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        ("slice", 1, 0, [1], [1], [0]),
+        ("slice", 1, 0, [0], [1], [1]),
+        ("slice", 1, 0, [2], [-1], [1]),
+        ("reshape", 1, 0, [1]),
+        ("broadcast", 1, 0, [0], [1]),
+    ],
+)
 def test_a_view_outside_its_array_is_refused(instruction):
     x = np.ones(4)
     with pytest.raises(RuntimeError):
@@ -270,8 +338,13 @@ def test_a_view_outside_its_array_is_refused(instruction):
 def test_copies_into_parts_of_an_array():
     x, y = np.arange(5.0), np.arange(3.0)
     dims = [("add", 0, 1), ("const", 0)]  # 2: n + m, 3: 0
-    work = [("alloc", 2, "f64", [2]), ("slice", 3, 2, [3], [1], [0]), ("copy", 3, 0),
-            ("slice", 4, 2, [0], [1], [1]), ("copy", 4, 1)]  # fmt: skip
+    work = [
+        ("alloc", 2, "f64", [2]),
+        ("slice", 3, 2, [3], [1], [0]),
+        ("copy", 3, 0),
+        ("slice", 4, 2, [0], [1], [1]),
+        ("copy", 4, 1),
+    ]
     (out,) = program([x, y], work, [2], dims).run([x, y])
     assert np.array_equal(out, np.concatenate([x, y]))
 
@@ -279,8 +352,13 @@ def test_copies_into_parts_of_an_array():
 def test_a_copy_onto_itself_moved_reads_before_it_writes():
     x = np.arange(10.0)
     dims = [("const", 0), ("const", 1), ("sub", 0, 2)]
-    work = [("alloc", 1, "f64", [0]), ("copy", 1, 0), ("slice", 2, 1, [1], [1], [3]), ("slice", 3, 1, [2], [1], [3]),
-            ("copy", 3, 2)]  # fmt: skip
+    work = [
+        ("alloc", 1, "f64", [0]),
+        ("copy", 1, 0),
+        ("slice", 2, 1, [1], [1], [3]),
+        ("slice", 3, 1, [2], [1], [3]),
+        ("copy", 3, 2),
+    ]
     (out,) = program([x], work, [1], dims).run([x])
     assert np.array_equal(out, [0, *range(9)])
 
@@ -290,7 +368,9 @@ def test_copies_of_every_dtype_and_stride(dtype):
     kind = {name: kind for kind, name in NAMES.items()}[dtype]
     x = np.arange(3 * 40 * 50).reshape(3, 40, 50).astype(kind)
     for array in (x, x.transpose(2, 1, 0), x[::-1, ::3, ::2]):
-        (out,) = program([array], [("alloc", 1, dtype, [0, 1, 2]), ("copy", 1, 0)], [1]).run([array])
+        (out,) = program([array], [("alloc", 1, dtype, [0, 1, 2]), ("copy", 1, 0)], [1]).run(
+            [array]
+        )
         assert out.dtype == kind
         assert np.array_equal(out, array)
 
@@ -326,16 +406,25 @@ def test_a_host_call_gets_arrays_and_its_exception_comes_through():
     assert caught.value is error
 
 
-@pytest.mark.parametrize("result", [np.ones(3, "f4"), np.ones((3, 1)), np.ones(3, ">f8"), np.array(["a"])])
+@pytest.mark.parametrize(
+    "result", [np.ones(3, "f4"), np.ones((3, 1)), np.ones(3, ">f8"), np.array(["a"])]
+)
 def test_a_host_result_of_another_type_gives_up_the_call(result):
     with pytest.raises(native.Deoptimize):
-        program([np.ones(3)], [("host", lambda a: result, [0], [(1, "f64", 1)])], [1]).run([np.ones(3)])
+        program([np.ones(3)], [("host", lambda a: result, [0], [(1, "f64", 1)])], [1]).run(
+            [np.ones(3)]
+        )
 
 
 def test_what_a_host_function_keeps_stays_valid():
     kept = []
     x = np.arange(1000.0)
-    work = [("alloc", 1, "f64", [0]), ("copy", 1, 0), ("host", lambda a: kept.append(a) or 0.0, [1], [(2, "f64", 0)]), ("free", 1)]
+    work = [
+        ("alloc", 1, "f64", [0]),
+        ("copy", 1, 0),
+        ("host", lambda a: kept.append(a) or 0.0, [1], [(2, "f64", 0)]),
+        ("free", 1),
+    ]
     made = program([x], work, [2])
     for shift in range(5):
         made.run([x + shift])
@@ -345,7 +434,9 @@ def test_what_a_host_function_keeps_stays_valid():
 
 def test_a_result_that_python_keeps_is_not_handed_out_as_fresh():
     stored = np.arange(3.0)
-    (out,) = program([np.ones(1)], [("host", lambda a: stored, [0], [(1, "f64", 1)])], [1]).run([np.ones(1)])
+    (out,) = program([np.ones(1)], [("host", lambda a: stored, [0], [(1, "f64", 1)])], [1]).run(
+        [np.ones(1)]
+    )
     assert np.array_equal(out, stored)
     assert not np.shares_memory(out, stored)
 
@@ -367,7 +458,9 @@ def test_iota_counts_along_an_axis(dtype, axis):
     x = np.zeros((4, 5), kind)
     work = [("alloc", 1, dtype, [0, 1]), ("library", "iota", [], [1], [axis], [])]
     (out,) = program([x], work, [1]).run([x])
-    expected = np.broadcast_to(np.arange(x.shape[axis]).astype(kind).reshape((-1, 1) if axis == 0 else (1, -1)), x.shape)
+    expected = np.broadcast_to(
+        np.arange(x.shape[axis]).astype(kind).reshape((-1, 1) if axis == 0 else (1, -1)), x.shape
+    )
     assert np.array_equal(out, expected)
 
 
@@ -377,11 +470,18 @@ def test_iota_counts_along_an_axis(dtype, axis):
 def test_running_sums_and_products_are_numpys_bit_for_bit(dtype, name, shape):
     kind = np.dtype({name: kind for kind, name in NAMES.items()}[dtype])
     generator = np.random.default_rng(1)
-    x = generator.normal(size=shape).astype(kind) if kind.kind in "fc" else generator.integers(0, 100, shape).astype(kind)
+    x = (
+        generator.normal(size=shape).astype(kind)
+        if kind.kind in "fc"
+        else generator.integers(0, 100, shape).astype(kind)
+    )
     for axis in range(len(shape)):
         for reverse in (0, 1):
             for array in (x, np.asfortranarray(x)):
-                work = [("alloc", 1, dtype, list(range(len(shape)))), ("library", name, [0], [1], [axis, reverse], [])]
+                work = [
+                    ("alloc", 1, dtype, list(range(len(shape)))),
+                    ("library", name, [0], [1], [axis, reverse], []),
+                ]
                 (out,) = program([array], work, [1]).run([array])
                 flip = (slice(None),) * axis + (slice(None, None, -1),)
                 source = array[flip] if reverse else array
@@ -417,19 +517,40 @@ def matmul(a, b):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("m, k, n", [
-    (1, 1, 1), (3, 4, 5), (16, 16, 16), (17, 3, 16), (20, 30, 1), (1, 30, 20), (1, 40, 1), (33, 40, 35), (5, 0, 4),
-    (0, 3, 4), (70, 3, 600), (64, 16, 16),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "m, k, n",
+    [
+        (1, 1, 1),
+        (3, 4, 5),
+        (16, 16, 16),
+        (17, 3, 16),
+        (20, 30, 1),
+        (1, 30, 20),
+        (1, 40, 1),
+        (33, 40, 35),
+        (5, 0, 4),
+        (0, 3, 4),
+        (70, 3, 600),
+        (64, 16, 16),
+    ],
+)
 def test_matrix_products_of_every_dtype_and_layout(blas, dtype, m, k, n):
     kind = {name: kind for kind, name in NAMES.items()}[dtype]
     generator = np.random.default_rng(2)
 
     def make(rows, columns):
-        plain = generator.integers(0, 2 if dtype == "bool" else 5, (2 * rows, 2 * columns)).astype(kind)
+        plain = generator.integers(0, 2 if dtype == "bool" else 5, (2 * rows, 2 * columns)).astype(
+            kind
+        )
         dense = np.ascontiguousarray(plain[:rows, :columns])
-        return [dense, np.asfortranarray(dense), plain[::2, ::2], plain[:rows, columns:], dense[::-1, ::-1],
-                plain.T[:columns, :rows].T]  # fmt: skip
+        return [
+            dense,
+            np.asfortranarray(dense),
+            plain[::2, ::2],
+            plain[:rows, columns:],
+            dense[::-1, ::-1],
+            plain.T[:columns, :rows].T,
+        ]
 
     for a in make(m, k):
         for b in make(k, n):
@@ -467,27 +588,30 @@ def test_without_blas_a_float_product_is_refused_when_the_program_is_made(blas):
 # ---- programs that make no sense
 
 
-@pytest.mark.parametrize("instructions, outputs", [
-    ([("copy", 1, 0)], [0]),
-    ([("alloc", 99, "f64", [0])], [0]),
-    ([("alloc", 1, "f64", [7])], [0]),
-    ([("alloc", 1, "f80", [0])], [0]),
-    ([("alloc", 0, "f64", [0])], [0]),
-    ([("alloc", 1, "f64", [0]), ("free", 1), ("copy", 1, 0)], [0]),
-    ([("alloc", 1, "f64", [0]), ("free", 1)], [1]),
-    ([("transpose", 1, 0, [1])], [0]),
-    ([("transpose", 0, 0, [0])], [0]),
-    ([("slice", 1, 0, [], [], [])], [0]),
-    ([("scalar", 1, "f64", b"abc")], [0]),
-    ([("alloc", 1, "f32", [0]), ("copy", 1, 0)], [1]),
-    ([("library", "sort", [0], [0], [], [])], [0]),
-    ([("library", "cumsum", [0], [0], [1, 0], [])], [0]),
-    ([("library", "matmul", [0, 0], [0], [], [])], [0]),
-    ([("host", 3, [0], [])], [0]),
-    ([("check", 0)], [0]),
-    ([("jump", 0)], [0]),
-    ([], [5]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "instructions, outputs",
+    [
+        ([("copy", 1, 0)], [0]),
+        ([("alloc", 99, "f64", [0])], [0]),
+        ([("alloc", 1, "f64", [7])], [0]),
+        ([("alloc", 1, "f80", [0])], [0]),
+        ([("alloc", 0, "f64", [0])], [0]),
+        ([("alloc", 1, "f64", [0]), ("free", 1), ("copy", 1, 0)], [0]),
+        ([("alloc", 1, "f64", [0]), ("free", 1)], [1]),
+        ([("transpose", 1, 0, [1])], [0]),
+        ([("transpose", 0, 0, [0])], [0]),
+        ([("slice", 1, 0, [], [], [])], [0]),
+        ([("scalar", 1, "f64", b"abc")], [0]),
+        ([("alloc", 1, "f32", [0]), ("copy", 1, 0)], [1]),
+        ([("library", "sort", [0], [0], [], [])], [0]),
+        ([("library", "cumsum", [0], [0], [1, 0], [])], [0]),
+        ([("library", "matmul", [0, 0], [0], [], [])], [0]),
+        ([("host", 3, [0], [])], [0]),
+        ([("check", 0)], [0]),
+        ([("jump", 0)], [0]),
+        ([], [5]),
+    ],
+)
 def test_a_program_that_makes_no_sense_is_refused_when_it_is_made(instructions, outputs):
     with pytest.raises(ValueError):
         program([np.ones(3)], instructions, outputs)
@@ -497,5 +621,12 @@ def test_a_kernel_gets_the_operands_it_was_made_for():
     kernel = kernels.add()
     for ins, outs in (([0], [1]), ([0, 0, 0], [1]), ([0, 0], [2])):
         with pytest.raises(ValueError):
-            program([np.ones(3)], [("alloc", 1, "f64", [0]), ("alloc", 2, "f32", [0]),
-                                   ("kernel", kernel, ins, outs, [0], 0)], [1])  # fmt: skip
+            program(
+                [np.ones(3)],
+                [
+                    ("alloc", 1, "f64", [0]),
+                    ("alloc", 2, "f32", [0]),
+                    ("kernel", kernel, ins, outs, [0], 0),
+                ],
+                [1],
+            )

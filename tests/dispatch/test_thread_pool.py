@@ -1,4 +1,4 @@
-"""The thread pool: no threads before they are needed, limits obeyed, forks and rival callers survived.
+"""The thread pool starts late, obeys limits, and survives forks and rival callers.
 
 Most claims are about a fresh process, so they run in one.
 """
@@ -27,15 +27,25 @@ def threads():
     return len(os.listdir("/proc/self/task"))
 """
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads through /proc")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="counts threads through /proc"
+)
 
 
 def run(program, **environment):
     """What `program` prints, in a process of its own."""
     text = PROLOGUE.format(here=str(HERE)) + textwrap.dedent(program)
-    env = {key: value for key, value in os.environ.items() if key not in ("JITWISE_THREADS", "OMP_NUM_THREADS")}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("JITWISE_THREADS", "OMP_NUM_THREADS")
+    }
     done = subprocess.run(
-        [sys.executable, "-c", text], env={**env, **environment}, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", text],
+        env={**env, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -68,7 +78,7 @@ def test_the_number_of_threads_obeys_the_environment_and_affinity():
             import subprocess
             os.sched_setaffinity(0, {{{first}}})
             print(native.thread_count())
-        """) == ["1"]  # fmt: skip
+        """) == ["1"]
 
 
 def test_set_threads_wins_and_zero_takes_it_back():

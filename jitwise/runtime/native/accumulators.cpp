@@ -17,44 +17,78 @@ namespace jitwise {
 
 namespace {
 
-template <class T> bool is_nan(T value) { return value != value; }
-template <class T> bool is_nan(std::complex<T> z) { return z.real() != z.real() || z.imag() != z.imag(); }
-template <class T> bool less(T a, T b) { return a < b; }
+template <class T>
+bool is_nan(T value) {
+    return value != value;
+}
+template <class T>
+bool is_nan(std::complex<T> z) {
+    return z.real() != z.real() || z.imag() != z.imag();
+}
+template <class T>
+bool less(T a, T b) {
+    return a < b;
+}
 // NumPy's order of complex numbers.
-template <class T> bool less(std::complex<T> a, std::complex<T> b) {
+template <class T>
+bool less(std::complex<T> a, std::complex<T> b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
 }
 
 struct Add {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a + b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a + b);
+    }
 };
 struct Multiply {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a * b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a * b);
+    }
     static std::uint16_t apply(std::uint16_t a, std::uint16_t b) {
         return static_cast<std::uint16_t>(static_cast<unsigned>(a) * b);  // int would overflow
     }
     // Without the special cases of C's multiplication, which NumPy does not have either.
-    template <class T> static std::complex<T> apply(std::complex<T> a, std::complex<T> b) {
-        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    template <class T>
+    static std::complex<T> apply(std::complex<T> a, std::complex<T> b) {
+        return {a.real() * b.real() - a.imag() * b.imag(),
+                a.real() * b.imag() + a.imag() * b.real()};
     }
 };
 struct Min {
-    template <class T> static T apply(T a, T b) { return is_nan(a) || less(a, b) || a == b ? a : b; }
+    template <class T>
+    static T apply(T a, T b) {
+        return is_nan(a) || less(a, b) || a == b ? a : b;
+    }
 };
 struct Max {
-    template <class T> static T apply(T a, T b) { return is_nan(a) || less(b, a) || a == b ? a : b; }
+    template <class T>
+    static T apply(T a, T b) {
+        return is_nan(a) || less(b, a) || a == b ? a : b;
+    }
 };
 struct And {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a & b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a & b);
+    }
 };
 struct Or {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a | b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a | b);
+    }
 };
 struct Xor {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a ^ b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a ^ b);
+    }
 };
 
-template <class T> T load(const char *address) {
+template <class T>
+T load(const char *address) {
     T value;
     std::memcpy(&value, address, sizeof(T));
     return value;
@@ -68,7 +102,8 @@ inline void merge_typed(char *__restrict dst, const char *__restrict src, std::i
     }
 }
 
-template <class Op, class T> void merge_plain(char *dst, const char *src, std::int64_t count) {
+template <class Op, class T>
+void merge_plain(char *dst, const char *src, std::int64_t count) {
     merge_typed<Op, T>(dst, src, count);
 }
 
@@ -84,8 +119,10 @@ JITWISE_WIDE void add_f64(char *dst, const char *src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
 
-// Folds the upper half onto the lower one, `count` vectors in registers, then the lanes of the last vector.
-template <class T, int count> __attribute__((always_inline)) inline void fold(T *a) {
+// Folds the upper half onto the lower one, `count` vectors in registers, then the lanes of the last
+// vector.
+template <class T, int count>
+__attribute__((always_inline)) inline void fold(T *a) {
     typedef T Vector __attribute__((vector_size(64)));
     constexpr int width = 64 / sizeof(T);
     Vector v[count];
@@ -96,11 +133,13 @@ template <class T, int count> __attribute__((always_inline)) inline void fold(T 
     std::memcpy(last, &v[0], sizeof(Vector));
     if (width == 16)
         for (int i = 0; i < 8; ++i) last[i] = last[i] + last[i + width - 8];
-    const T b0 = last[0] + last[4], b1 = last[1] + last[5], b2 = last[2] + last[6], b3 = last[3] + last[7];
+    const T b0 = last[0] + last[4], b1 = last[1] + last[5], b2 = last[2] + last[6],
+            b3 = last[3] + last[7];
     a[0] = (b0 + b2) + (b1 + b3);
 }
 
-template <class T> __attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
+template <class T>
+__attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
     T *a = reinterpret_cast<T *>(values);
     constexpr int width = 64 / sizeof(T);
     if (lanes == 8 * width) return fold<T, 8>(a);
@@ -114,7 +153,8 @@ template <class T> __attribute__((always_inline)) inline void tree_of(char *valu
 JITWISE_WIDE void tree_f32(char *values, int lanes) { tree_of<float>(values, lanes); }
 JITWISE_WIDE void tree_f64(char *values, int lanes) { tree_of<double>(values, lanes); }
 
-template <class Op> void merge_half(char *dst, const char *src, std::int64_t count) {
+template <class Op>
+void merge_half(char *dst, const char *src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         float a = half_to_float(load<std::uint16_t>(dst + 2 * i));
         float b = half_to_float(load<std::uint16_t>(src + 2 * i));
@@ -124,10 +164,14 @@ template <class Op> void merge_half(char *dst, const char *src, std::int64_t cou
 }
 
 struct Widen {
-    template <class T> static T from(const char *address) { return load<T>(address); }
+    template <class T>
+    static T from(const char *address) {
+        return load<T>(address);
+    }
 };
 struct WidenHalf {
-    template <class T> static float from(const char *address) {
+    template <class T>
+    static float from(const char *address) {
         return half_to_float(load<std::uint16_t>(address));
     }
 };
@@ -152,9 +196,13 @@ void merge_indexed(char *values, std::int64_t *indices, const char *other_values
     }
 }
 
-template <class T> void set(char *place, T value) { std::memcpy(place, &value, sizeof(T)); }
+template <class T>
+void set(char *place, T value) {
+    std::memcpy(place, &value, sizeof(T));
+}
 
-template <class T> Merge plain_merge(Combine op) {
+template <class T>
+Merge plain_merge(Combine op) {
     switch (op) {
     case Combine::add: return merge_plain<Add, T>;
     case Combine::multiply: return merge_plain<Multiply, T>;
@@ -164,7 +212,8 @@ template <class T> Merge plain_merge(Combine op) {
     }
 }
 
-template <class T> Merge bit_merge(Combine op) {
+template <class T>
+Merge bit_merge(Combine op) {
     switch (op) {
     case Combine::bit_and: return merge_plain<And, T>;
     case Combine::bit_or: return merge_plain<Or, T>;
@@ -173,13 +222,15 @@ template <class T> Merge bit_merge(Combine op) {
     }
 }
 
-template <class T, class Read> MergeIndexed indexed_merge(Combine op) {
+template <class T, class Read>
+MergeIndexed indexed_merge(Combine op) {
     if (op == Combine::argmin) return merge_indexed<T, true, Read>;
     if (op == Combine::argmax) return merge_indexed<T, false, Read>;
     return nullptr;
 }
 
-template <class T> void prepare_integer(Reduction &r) {
+template <class T>
+void prepare_integer(Reduction &r) {
     using limits = std::numeric_limits<T>;
     r.merge = plain_merge<T>(r.op);
     if (r.merge == nullptr) r.merge = bit_merge<T>(r.op);
@@ -193,7 +244,8 @@ template <class T> void prepare_integer(Reduction &r) {
     set(r.empty, identity);
 }
 
-template <class T> void prepare_real(Reduction &r) {
+template <class T>
+void prepare_real(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<T>(r.op);
     if (r.op == Combine::add) {
@@ -209,7 +261,8 @@ template <class T> void prepare_real(Reduction &r) {
     set(r.empty, r.op == Combine::add ? T(0) : identity);
 }
 
-template <class T> void prepare_complex(Reduction &r) {
+template <class T>
+void prepare_complex(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<std::complex<T>>(r.op);
     r.merge_indexed = indexed_merge<std::complex<T>, Widen>(r.op);
@@ -225,9 +278,18 @@ void prepare_half(Reduction &r) {
     std::uint16_t identity = 0x8000, infinity = 0x7c00;
     switch (r.op) {
     case Combine::add: r.merge = merge_half<Add>; break;
-    case Combine::multiply: r.merge = merge_half<Multiply>; identity = 0x3c00; break;
-    case Combine::min: r.merge = merge_half<Min>; identity = infinity; break;
-    case Combine::max: r.merge = merge_half<Max>; identity = infinity | 0x8000; break;
+    case Combine::multiply:
+        r.merge = merge_half<Multiply>;
+        identity = 0x3c00;
+        break;
+    case Combine::min:
+        r.merge = merge_half<Min>;
+        identity = infinity;
+        break;
+    case Combine::max:
+        r.merge = merge_half<Max>;
+        identity = infinity | 0x8000;
+        break;
     case Combine::argmin: identity = infinity; break;
     case Combine::argmax: identity = infinity | 0x8000; break;
     default: break;
@@ -241,8 +303,10 @@ void prepare_half(Reduction &r) {
 void prepare_boolean(Reduction &r) {
     bool all = r.op == Combine::multiply || r.op == Combine::min || r.op == Combine::bit_and;
     bool parity = r.op == Combine::bit_xor;
-    r.merge = is_index(r.op) ? nullptr : bit_merge<std::uint8_t>(
-        all ? Combine::bit_and : parity ? Combine::bit_xor : Combine::bit_or);
+    r.merge = is_index(r.op) ? nullptr
+                             : bit_merge<std::uint8_t>(all      ? Combine::bit_and
+                                                       : parity ? Combine::bit_xor
+                                                                : Combine::bit_or);
     r.merge_indexed = indexed_merge<std::uint8_t, Widen>(r.op);
     std::uint8_t identity = all || r.op == Combine::argmin;
     set(r.identity, identity);
@@ -252,7 +316,8 @@ void prepare_boolean(Reduction &r) {
 }  // namespace
 
 bool combine_named(const char *name, Combine *op) {
-    static const char *const names[] = {"add", "multiply", "min", "max", "and", "or", "xor", "argmin", "argmax"};
+    static const char *const names[] = {"add", "multiply", "min",    "max",   "and",
+                                        "or",  "xor",      "argmin", "argmax"};
     for (int i = 0; i < 9; ++i)
         if (std::strcmp(names[i], name) == 0) {
             *op = static_cast<Combine>(i);
@@ -284,14 +349,16 @@ bool prepare_reduction(Reduction &r) {
     return r.merge != nullptr || r.merge_indexed != nullptr;
 }
 
-void merge_accumulators(const Reduction *first, const Reduction *last, int lanes, char *dst, const char *src) {
+void merge_accumulators(const Reduction *first, const Reduction *last, int lanes, char *dst,
+                        const char *src) {
     for (; first != last; ++first) {
         if (first->merge != nullptr) {
             first->merge(dst + first->offset, src + first->offset, lanes);
         } else {
-            first->merge_indexed(dst + first->offset, reinterpret_cast<std::int64_t *>(dst + first->indices_offset),
-                                 src + first->offset,
-                                 reinterpret_cast<const std::int64_t *>(src + first->indices_offset), lanes);
+            first->merge_indexed(
+                dst + first->offset, reinterpret_cast<std::int64_t *>(dst + first->indices_offset),
+                src + first->offset,
+                reinterpret_cast<const std::int64_t *>(src + first->indices_offset), lanes);
         }
     }
 }
@@ -307,14 +374,17 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
     while (lanes > 1) {
         int half = (lanes + 1) / 2;
         if (r.merge != nullptr) r.merge(values, values + half * itemsize, lanes - half);
-        else r.merge_indexed(values, indices, values + half * itemsize, indices + half, lanes - half);
+        else
+            r.merge_indexed(values, indices, values + half * itemsize, indices + half,
+                            lanes - half);
         lanes = half;
     }
     if (r.merge != nullptr) std::memcpy(scalar, values, itemsize);
     else std::memcpy(scalar, indices, sizeof(std::int64_t));
 }
 
-void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators, int lane, char *scalar) {
+void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators, int lane,
+                         char *scalar) {
     const int itemsize = size_of(r.type);
     if (r.merge != nullptr) {
         std::memcpy(scalar, accumulators + r.offset + lane * itemsize, itemsize);
@@ -326,7 +396,8 @@ void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators
     std::memcpy(scalar, &index, sizeof(index));
 }
 
-void set_counters(const Reduction *first, const Reduction *last, char *accumulators, std::int64_t index) {
+void set_counters(const Reduction *first, const Reduction *last, char *accumulators,
+                  std::int64_t index) {
     for (; first != last; ++first)
         if (first->merge_indexed != nullptr)
             std::memcpy(accumulators + first->counter_offset, &index, sizeof(index));

@@ -13,7 +13,17 @@
 
 namespace jitwise {
 
-enum class Combine : std::uint8_t { add, multiply, min, max, bit_and, bit_or, bit_xor, argmin, argmax };
+enum class Combine : std::uint8_t {
+    add,
+    multiply,
+    min,
+    max,
+    bit_and,
+    bit_or,
+    bit_xor,
+    argmin,
+    argmax
+};
 
 inline bool is_index(Combine op) { return op == Combine::argmin || op == Combine::argmax; }
 
@@ -44,17 +54,24 @@ bool prepare_reduction(Reduction &reduction);
 bool combine_named(const char *name, Combine *op);
 
 // The accumulators of reductions [first, last), all of `lanes` lanes.
-void merge_accumulators(const Reduction *first, const Reduction *last, int lanes, char *dst, const char *src);
-// The result of reducing the lanes: 16 bytes per reduction to scalars[16 * r]; destroys the accumulator.
+void merge_accumulators(const Reduction *first, const Reduction *last, int lanes, char *dst,
+                        const char *src);
+// The result of reducing the lanes: 16 bytes per reduction to scalars[16 * r]; destroys the
+// accumulator.
 void reduce_lanes(const Reduction &reduction, int lanes, char *accumulators, char *scalar);
 // Result of one lane, when every lane is a row of its own (`lanes` lanes per chunk).
-void result_of_wide_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane, char *scalar);
-inline void result_of_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane, char *scalar) {
+void result_of_wide_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane,
+                         char *scalar);
+inline void result_of_lane(const Reduction &reduction, int lanes, const char *accumulators,
+                           int lane, char *scalar) {
     const char *value = accumulators + reduction.offset;
-    if (reduction.merge != nullptr && size_of(reduction.type) == 8) std::memcpy(scalar, value + lane * 8, 8);
-    else if (reduction.merge != nullptr && size_of(reduction.type) == 4) std::memcpy(scalar, value + lane * 4, 4);
+    if (reduction.merge != nullptr && size_of(reduction.type) == 8)
+        std::memcpy(scalar, value + lane * 8, 8);
+    else if (reduction.merge != nullptr && size_of(reduction.type) == 4)
+        std::memcpy(scalar, value + lane * 4, 4);
     else result_of_wide_lane(reduction, lanes, accumulators, lane, scalar);
 }
-void set_counters(const Reduction *first, const Reduction *last, char *accumulators, std::int64_t index);
+void set_counters(const Reduction *first, const Reduction *last, char *accumulators,
+                  std::int64_t index);
 
 }  // namespace jitwise

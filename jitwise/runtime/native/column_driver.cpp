@@ -1,11 +1,13 @@
 // Column kernels: out[c] = combine over r of f(x[r, c]), element by element of the kept axes.
 //
-// The kept axes are flattened and cut into blocks that stay in the first-level cache; a block goes through all
-// rows before the next begins. Outputs accumulate in a padded buffer. Two refinements, both decided by the sizes
-// alone, so that bits depend on nothing else:
-//   few columns   m rows are taken as one row of m * columns; the m partial results are merged pairwise:
+// The kept axes are flattened and cut into blocks that stay in the first-level cache; a block goes
+// through all rows before the next begins. Outputs accumulate in a padded buffer. Two refinements,
+// both decided by the sizes alone, so that bits depend on nothing else:
+//   few columns   m rows are taken as one row of m * columns; the m partial results are merged
+//   pairwise:
 //                     rows   a b | c d | e f | g h      2 columns, m = 2:   a b c d | e f g h
-//   many rows     for a narrow result the rows are cut into fixed blocks, merged pairwise, shared by threads
+//   many rows     for a narrow result the rows are cut into fixed blocks, merged pairwise, shared
+//   by threads
 // Operands that are dense down the columns go another way: column_tall.cpp.
 #include <algorithm>
 #include <cstring>
@@ -17,16 +19,22 @@ namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t block_budget = 24576;      // bytes of operands and accumulators of a column block
+constexpr std::int64_t block_budget =
+    24576;  // bytes of operands and accumulators of a column block
 constexpr std::int64_t row_block_points = 65536;  // points of a block of rows
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
 }  // namespace
 
-ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer)
-    : kernel(kernel), spaces(kernel.operand_count()), down(kernel.operand_count()), across(kernel.operand_count()) {
-    if (outer < 0 || outer > ndim) throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
+ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+                       int outer)
+    : kernel(kernel),
+      spaces(kernel.operand_count()),
+      down(kernel.operand_count()),
+      across(kernel.operand_count()) {
+    if (outer < 0 || outer > ndim)
+        throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
     rows = product(shape, outer);
     columns = product(shape + outer, ndim - outer);
     for (int k = 0; k < kernel.operand_count(); ++k) {
@@ -45,7 +53,8 @@ ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const 
             broadcast_strides(views[k], shape, ndim, strides, kernel, k);
             spaces[k] = Strided(views[k].data, ndim, shape, strides, itemsize);
             down[k] = Strided(views[k].data, outer, shape, strides, itemsize);
-            across[k] = Strided(views[k].data, ndim - outer, shape + outer, strides + outer, itemsize);
+            across[k] =
+                Strided(views[k].data, ndim - outer, shape + outer, strides + outer, itemsize);
         }
     }
     choose_sizes();
@@ -56,11 +65,15 @@ void ColumnPlan::choose_sizes() {
     if (columns > 0 && columns < 2 * lanes && !has_row_operand)
         while (fold * columns < 4 * lanes && fold * 2 <= rows) fold *= 2;
     std::int64_t bytes = 0;
-    for (const OperandSpec &operand : kernel.operands) bytes += operand.role == Role::vector ? operand.itemsize : 0;
-    column_block = std::max<std::int64_t>(1, block_budget / std::max<std::int64_t>(bytes, 1) / lanes) * lanes;
+    for (const OperandSpec &operand : kernel.operands)
+        bytes += operand.role == Role::vector ? operand.itemsize : 0;
+    column_block =
+        std::max<std::int64_t>(1, block_budget / std::max<std::int64_t>(bytes, 1) / lanes) * lanes;
     if (fold > 1) column_block = std::max(column_block, (width() + lanes - 1) / lanes * lanes);
-    const std::int64_t most = std::max<std::int64_t>(fold, row_block_points / std::max<std::int64_t>(columns, 1));
-    row_block = columns <= 8 * lanes && rows > 2 * most ? most / fold * fold : std::max<std::int64_t>(rows, 1);
+    const std::int64_t most =
+        std::max<std::int64_t>(fold, row_block_points / std::max<std::int64_t>(columns, 1));
+    row_block = columns <= 8 * lanes && rows > 2 * most ? most / fold * fold
+                                                        : std::max<std::int64_t>(rows, 1);
 }
 
 namespace {
@@ -69,21 +82,28 @@ namespace {
 class ColumnWorker {
 public:
     explicit ColumnWorker(const ColumnPlan &plan)
-        : plan_(plan), kernel_(plan.kernel), lanes_(kernel_.lanes),
-          block_(std::min(plan.column_block, (plan.width() + lanes_ - 1) / lanes_ * lanes_)), memory_(bytes()) {
+        : plan_(plan),
+          kernel_(plan.kernel),
+          lanes_(kernel_.lanes),
+          block_(std::min(plan.column_block, (plan.width() + lanes_ - 1) / lanes_ * lanes_)),
+          memory_(bytes()) {
         char *free = memory_.data();
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             const int itemsize = kernel_.operands[k].itemsize;
             buffers_[k] = free;
             free += aligned(block_ * itemsize);
-            steps_[k] = kernel_.operands[k].role == Role::vector ? static_cast<std::int64_t>(itemsize) * lanes_ : 0;
+            steps_[k] = kernel_.operands[k].role == Role::vector
+                            ? static_cast<std::int64_t>(itemsize) * lanes_
+                            : 0;
             if (kernel_.operands[k].role == Role::scalar) pointers_[k] = plan.spaces[k].data;
         }
         saved_ = free;
     }
 
-    // Accumulates rows [row, row_end) into the buffers of the outputs: columns [begin, begin + count), folded.
-    void accumulate(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t count) {
+    // Accumulates rows [row, row_end) into the buffers of the outputs: columns [begin, begin +
+    // count), folded.
+    void accumulate(std::int64_t row, std::int64_t row_end, std::int64_t begin,
+                    std::int64_t count) {
         const std::int64_t padded = (count + lanes_ - 1) / lanes_ * lanes_;
         for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
             const Reduction &reduction = kernel_.reductions[k - kernel_.input_count];
@@ -91,7 +111,8 @@ public:
         }
         const std::int64_t whole = (row_end - row) / plan_.fold * plan_.fold + row;
         for (; row < whole; row += plan_.fold) step(row, begin, count);
-        // Rows that do not fill a fold come last and must leave the partial results beyond them alone.
+        // Rows that do not fill a fold come last and must leave the partial results beyond them
+        // alone.
         const std::int64_t left = std::min(count, (row_end - row) * plan_.columns - begin);
         if (row < row_end && left > 0) partial_step(row, begin, left, padded);
     }
@@ -102,20 +123,23 @@ public:
 private:
     std::size_t bytes() const {
         std::size_t total = 0;
-        for (const OperandSpec &operand : kernel_.operands) total += aligned(block_ * operand.itemsize);
+        for (const OperandSpec &operand : kernel_.operands)
+            total += aligned(block_ * operand.itemsize);
         for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
             total += aligned(block_ * kernel_.operands[k].itemsize);
         return total;
     }
 
     // Position of an operand's element, when it lies in one dense or evenly strided piece.
-    bool dense_at(const Strided &space, std::int64_t position, std::int64_t count, char **address) const {
+    bool dense_at(const Strided &space, std::int64_t position, std::int64_t count,
+                  char **address) const {
         if (space.is_dense() && space.ndim == 1) {
             *address = space.data + position * space.itemsize;
             return true;
         }
         if (space.ndim != 2 || space.strides[1] != space.itemsize) return false;
-        const std::int64_t row = position / space.shape[1], column = position - row * space.shape[1];
+        const std::int64_t row = position / space.shape[1],
+                           column = position - row * space.shape[1];
         if (column + count > space.shape[1]) return false;
         *address = space.data + row * space.strides[0] + column * space.itemsize;
         return true;
@@ -143,7 +167,8 @@ private:
             }
         }
         if (tail == 0 || !any_direct) {
-            kernel_.phases[0](pointers_, steps_, chunks + (tail > 0), tail > 0 ? tail : lanes_, nullptr, nullptr);
+            kernel_.phases[0](pointers_, steps_, chunks + (tail > 0), tail > 0 ? tail : lanes_,
+                              nullptr, nullptr);
             return;
         }
         if (chunks > 0) kernel_.phases[0](pointers_, steps_, chunks, lanes_, nullptr, nullptr);
@@ -151,8 +176,7 @@ private:
             pointers_[k] += chunks * steps_[k];
             if (!direct[k]) continue;
             const int itemsize = kernel_.operands[k].itemsize;
-            std::memcpy(buffers_[k], pointers_[k], tail * itemsize);
-            fill_run(buffers_[k] + tail * itemsize, buffers_[k] + (tail - 1) * itemsize, lanes_ - tail, itemsize);
+            copy_padded(buffers_[k], pointers_[k], tail, lanes_, itemsize);
             pointers_[k] = buffers_[k];
         }
         kernel_.phases[0](pointers_, steps_, 1, tail, nullptr, nullptr);
@@ -168,7 +192,8 @@ private:
         if (missing > 0) fill_run(last + itemsize, last, missing, itemsize);
     }
 
-    void partial_step(std::int64_t row, std::int64_t begin, std::int64_t left, std::int64_t padded) {
+    void partial_step(std::int64_t row, std::int64_t begin, std::int64_t left,
+                      std::int64_t padded) {
         char *saved = saved_;
         for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
             const std::int64_t size = padded * kernel_.operands[k].itemsize;
@@ -179,7 +204,8 @@ private:
         saved = saved_;
         for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
             const int itemsize = kernel_.operands[k].itemsize;
-            std::memcpy(buffers_[k] + left * itemsize, saved + left * itemsize, (padded - left) * itemsize);
+            std::memcpy(buffers_[k] + left * itemsize, saved + left * itemsize,
+                        (padded - left) * itemsize);
             saved += aligned(block_ * itemsize);
         }
     }
@@ -215,7 +241,8 @@ void run_wide(const ColumnPlan &plan) {
     const Kernel &kernel = plan.kernel;
     const std::int64_t lanes = kernel.lanes;
     std::int64_t block = plan.fold > 1 ? plan.width() : plan.column_block;
-    const bool parallel = kernel.work(plan.rows * plan.columns) >= parallel_threshold && plan.fold == 1;
+    const bool parallel =
+        kernel.work(plan.rows * plan.columns) >= parallel_threshold && plan.fold == 1;
     if (parallel) {
         std::int64_t share = (plan.columns / thread_count() + lanes - 1) / lanes * lanes;
         block = std::max(lanes, std::min(block, share));
@@ -227,7 +254,9 @@ void run_wide(const ColumnPlan &plan) {
             const std::int64_t first = begin * block, count = std::min(block, plan.width() - first);
             worker.accumulate(0, plan.rows, first, count);
             for (int output = 0; output < kernel.output_count; ++output) {
-                if (plan.fold > 1) unfold(kernel.reductions[output], worker.result(output), plan.fold, plan.columns);
+                if (plan.fold > 1)
+                    unfold(kernel.reductions[output], worker.result(output), plan.fold,
+                           plan.columns);
                 scatter(plan.spaces[kernel.input_count + output], first, worker.result(output),
                         plan.fold > 1 ? plan.columns : count);
             }
@@ -239,7 +268,8 @@ void run_wide(const ColumnPlan &plan) {
 void run_narrow(const ColumnPlan &plan) {
     const Kernel &kernel = plan.kernel;
     const std::int64_t blocks = (plan.rows + plan.row_block - 1) / plan.row_block;
-    const std::int64_t grain = kernel.work(plan.rows * plan.columns) < parallel_threshold ? blocks : 1;
+    const std::int64_t grain =
+        kernel.work(plan.rows * plan.columns) < parallel_threshold ? blocks : 1;
     std::size_t bytes = 0;
     SmallBuffer<std::size_t, 16> offsets(kernel.output_count);
     for (int output = 0; output < kernel.output_count; ++output) {
@@ -250,15 +280,20 @@ void run_narrow(const ColumnPlan &plan) {
     parallel_for(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
         ColumnWorker worker(plan);
         for (; begin < end; ++begin) {
-            const std::int64_t row = begin * plan.row_block, row_end = std::min(row + plan.row_block, plan.rows);
+            const std::int64_t row = begin * plan.row_block,
+                               row_end = std::min(row + plan.row_block, plan.rows);
             for (std::int64_t first = 0; first < plan.width(); first += worker.block()) {
                 const std::int64_t count = std::min(worker.block(), plan.width() - first);
                 worker.accumulate(row, row_end, first, count);
                 for (int output = 0; output < kernel.output_count; ++output) {
                     const int itemsize = kernel.operands[kernel.input_count + output].itemsize;
-                    if (plan.fold > 1) unfold(kernel.reductions[output], worker.result(output), plan.fold, plan.columns);
-                    std::memcpy(partial.data() + begin * bytes + offsets[output] + (plan.fold > 1 ? 0 : first * itemsize),
-                                worker.result(output), (plan.fold > 1 ? plan.columns : count) * itemsize);
+                    if (plan.fold > 1)
+                        unfold(kernel.reductions[output], worker.result(output), plan.fold,
+                               plan.columns);
+                    std::memcpy(partial.data() + begin * bytes + offsets[output] +
+                                    (plan.fold > 1 ? 0 : first * itemsize),
+                                worker.result(output),
+                                (plan.fold > 1 ? plan.columns : count) * itemsize);
                 }
             }
         }
@@ -275,7 +310,8 @@ void run_narrow(const ColumnPlan &plan) {
 
 }  // namespace
 
-void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer) {
+void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+                 int outer) {
     ColumnPlan plan(kernel, views, ndim, shape, outer);
     if (plan.columns == 0) return;
     if (plan.rows == 0) return fill_empty(plan);

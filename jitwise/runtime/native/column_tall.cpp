@@ -1,8 +1,9 @@
-// Column kernels over inputs that are dense down the columns, such as sums over axis 0 of a Fortran-ordered array.
+// Column kernels over inputs that are dense down the columns, such as sums over axis 0 of a
+// Fortran-ordered array.
 //
-// One column at a time. The output's place is taken by one chunk of accumulators that does not move, so each lane
-// collects every lanes-th element of the column; blocks of chunks are merged pairwise and the lanes are reduced as
-// in a row kernel:
+// One column at a time. The output's place is taken by one chunk of accumulators that does not
+// move, so each lane collects every lanes-th element of the column; blocks of chunks are merged
+// pairwise and the lanes are reduced as in a row kernel:
 //
 //     column   x0 x1 x2 x3 x4 x5 ...     lanes = 2     (x0 x2 x4 ...) (x1 x3 x5 ...)
 #include <algorithm>
@@ -20,8 +21,12 @@ std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 class TallWorker {
 public:
     explicit TallWorker(const ColumnPlan &plan)
-        : plan_(plan), kernel_(plan.kernel), lanes_(kernel_.lanes), first_(kernel_.reductions.data()),
-          last_(first_ + kernel_.reductions.size()), memory_(bytes()) {
+        : plan_(plan),
+          kernel_(plan.kernel),
+          lanes_(kernel_.lanes),
+          first_(kernel_.reductions.data()),
+          last_(first_ + kernel_.reductions.size()),
+          memory_(bytes()) {
         char *free = memory_.data();
         accumulators_ = free;
         saved_ = accumulators_ + kernel_.accumulator_bytes;
@@ -30,9 +35,12 @@ public:
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             buffers_[k] = free;
             free += aligned(static_cast<std::size_t>(kernel_.operands[k].itemsize) * lanes_);
-            moves_[k] = kernel_.operands[k].role == Role::vector && !kernel_.is_output(k) && !plan.down[k].is_constant();
-            steps_[k] = moves_[k] ? static_cast<std::int64_t>(kernel_.operands[k].itemsize) * lanes_ : 0;
-            if (kernel_.is_output(k)) buffers_[k] = accumulators_ + first_[k - kernel_.input_count].offset;
+            moves_[k] = kernel_.operands[k].role == Role::vector && !kernel_.is_output(k) &&
+                        !plan.down[k].is_constant();
+            steps_[k] =
+                moves_[k] ? static_cast<std::int64_t>(kernel_.operands[k].itemsize) * lanes_ : 0;
+            if (kernel_.is_output(k))
+                buffers_[k] = accumulators_ + first_[k - kernel_.input_count].offset;
         }
     }
 
@@ -93,13 +101,13 @@ private:
         for (int k = 0; k < kernel_.input_count; ++k) {
             if (!moves_[k]) continue;
             const int itemsize = kernel_.operands[k].itemsize;
-            std::memcpy(buffers_[k], now[k] + chunks * steps_[k], tail * itemsize);
-            fill_run(buffers_[k] + tail * itemsize, buffers_[k] + (tail - 1) * itemsize, lanes_ - tail, itemsize);
+            copy_padded(buffers_[k], now[k] + chunks * steps_[k], tail, lanes_, itemsize);
             now[k] = buffers_[k];
         }
         kernel_.phases[0](now, steps_, 1, tail, nullptr, nullptr);
         for (const Reduction *r = first_; r != last_; ++r) {
-            const std::int64_t begin = r->offset + tail * size_of(r->type), size = (lanes_ - tail) * size_of(r->type);
+            const std::int64_t begin = r->offset + tail * size_of(r->type),
+                               size = (lanes_ - tail) * size_of(r->type);
             std::memcpy(accumulators_ + begin, saved_ + begin, size);
         }
     }
@@ -124,7 +132,8 @@ bool is_tall(const ColumnPlan &plan) {
         const Strided &down = plan.down[k], &across = plan.across[k];
         if (down.is_constant() && down.ndim == 1) continue;
         if (down.ndim != 1 || down.strides[0] != down.itemsize) return false;
-        if (across.ndim > 0 && std::abs(across.strides[across.ndim - 1]) <= across.itemsize) return false;
+        if (across.ndim > 0 && std::abs(across.strides[across.ndim - 1]) <= across.itemsize)
+            return false;
         dense = true;
     }
     return dense;

@@ -12,7 +12,16 @@
 
 namespace jitwise {
 
-enum class DimOp : std::uint8_t { constant, add, subtract, multiply, floor_divide, modulo, min, max };
+enum class DimOp : std::uint8_t {
+    constant,
+    add,
+    subtract,
+    multiply,
+    floor_divide,
+    modulo,
+    min,
+    max
+};
 enum class Relation : std::uint8_t { equal, not_equal, not_negative };
 
 struct Symbol {

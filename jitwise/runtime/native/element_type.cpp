@@ -14,9 +14,9 @@ struct Row {
 };
 
 constexpr Row rows[element_type_count] = {
-    {"bool", NPY_BOOL}, {"i8", NPY_INT8}, {"i16", NPY_INT16}, {"i32", NPY_INT32},
-    {"i64", NPY_INT64}, {"u8", NPY_UINT8}, {"u16", NPY_UINT16}, {"u32", NPY_UINT32},
-    {"u64", NPY_UINT64}, {"f16", NPY_FLOAT16}, {"f32", NPY_FLOAT32}, {"f64", NPY_FLOAT64},
+    {"bool", NPY_BOOL},     {"i8", NPY_INT8},         {"i16", NPY_INT16},   {"i32", NPY_INT32},
+    {"i64", NPY_INT64},     {"u8", NPY_UINT8},        {"u16", NPY_UINT16},  {"u32", NPY_UINT32},
+    {"u64", NPY_UINT64},    {"f16", NPY_FLOAT16},     {"f32", NPY_FLOAT32}, {"f64", NPY_FLOAT64},
     {"c64", NPY_COMPLEX64}, {"c128", NPY_COMPLEX128},
 };
 

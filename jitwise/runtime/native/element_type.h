@@ -6,12 +6,27 @@
 namespace jitwise {
 
 enum class ElementType : std::int8_t {
-    boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, c64, c128, none = -1,
+    boolean,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    f16,
+    f32,
+    f64,
+    c64,
+    c128,
+    none = -1,
 };
 
 constexpr int element_type_count = 14;
 
-constexpr std::int8_t element_sizes[element_type_count] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 8, 16};
+constexpr std::int8_t element_sizes[element_type_count] = {1, 1, 2, 4, 8, 1, 2,
+                                                           4, 8, 2, 4, 8, 8, 16};
 
 inline int size_of(ElementType type) { return element_sizes[static_cast<int>(type)]; }
 

@@ -32,7 +32,9 @@ void *handler_realloc(void *, void *block, std::size_t size) {
 }
 
 PyDataMem_Handler handler = {
-    "jitwise_recycling", 1, {nullptr, handler_malloc, handler_calloc, handler_realloc, handler_free}};
+    "jitwise_recycling",
+    1,
+    {nullptr, handler_malloc, handler_calloc, handler_realloc, handler_free}};
 
 PyObject *handler_capsule() {
     static PyObject *capsule = PyCapsule_New(&handler, "mem_handler", nullptr);
@@ -40,7 +42,8 @@ PyObject *handler_capsule() {
 }
 
 PyObject *plain_array(ElementType type, int ndim, const std::int64_t *shape) {
-    return PyArray_New(&PyArray_Type, ndim, reinterpret_cast<npy_intp *>(const_cast<std::int64_t *>(shape)),
+    return PyArray_New(&PyArray_Type, ndim,
+                       reinterpret_cast<npy_intp *>(const_cast<std::int64_t *>(shape)),
                        numpy_type_of(type), nullptr, nullptr, 0, 0, nullptr);
 }
 
@@ -94,12 +97,15 @@ bool is_fresh(PyArrayObject *array) {
 
 // The slot's object is an array of exactly this view that nobody else knows.
 bool is_deliverable(const Slot &slot) {
-    if (slot.owner != Owner::object || !PyArray_CheckExact(static_cast<PyObject *>(slot.block))) return false;
+    if (slot.owner != Owner::object || !PyArray_CheckExact(static_cast<PyObject *>(slot.block)))
+        return false;
     auto *array = static_cast<PyArrayObject *>(slot.block);
-    if (PyArray_BYTES(array) != slot.view.data || PyArray_NDIM(array) != slot.view.ndim || !is_fresh(array))
+    if (PyArray_BYTES(array) != slot.view.data || PyArray_NDIM(array) != slot.view.ndim ||
+        !is_fresh(array))
         return false;
     for (int axis = 0; axis < slot.view.ndim; ++axis)
-        if (PyArray_DIM(array, axis) != slot.shape[axis] || PyArray_STRIDE(array, axis) != slot.strides[axis])
+        if (PyArray_DIM(array, axis) != slot.shape[axis] ||
+            PyArray_STRIDE(array, axis) != slot.strides[axis])
             return false;
     return element_type_of_numpy(PyArray_TYPE(array)) == slot.type;
 }
@@ -107,7 +113,8 @@ bool is_deliverable(const Slot &slot) {
 }  // namespace
 
 void raise_no_memory(std::size_t bytes) {
-    if (!PyErr_Occurred()) PyErr_Format(PyExc_MemoryError, "no memory for an array of %zu bytes", bytes);
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_MemoryError, "no memory for an array of %zu bytes", bytes);
     throw PythonError();
 }
 
@@ -169,13 +176,16 @@ PyObject *Frame::array_of(Slot &slot) {
         PyObject *copy = new_array(slot.type, slot.view.ndim, slot.shape);
         auto *array = reinterpret_cast<PyArrayObject *>(copy);
         std::int64_t strides[max_rank];
-        for (int axis = 0; axis < slot.view.ndim; ++axis) strides[axis] = PyArray_STRIDE(array, axis);
-        copy_view({PyArray_BYTES(array), slot.view.ndim, slot.shape, strides}, slot.view, size_of(slot.type));
+        for (int axis = 0; axis < slot.view.ndim; ++axis)
+            strides[axis] = PyArray_STRIDE(array, axis);
+        copy_view({PyArray_BYTES(array), slot.view.ndim, slot.shape, strides}, slot.view,
+                  size_of(slot.type));
         return copy;
     }
-    PyObject *array = PyArray_New(&PyArray_Type, slot.view.ndim, reinterpret_cast<npy_intp *>(slot.shape),
-                                  numpy_type_of(slot.type), reinterpret_cast<npy_intp *>(slot.strides),
-                                  slot.view.data, 0, NPY_ARRAY_WRITEABLE, nullptr);
+    PyObject *array =
+        PyArray_New(&PyArray_Type, slot.view.ndim, reinterpret_cast<npy_intp *>(slot.shape),
+                    numpy_type_of(slot.type), reinterpret_cast<npy_intp *>(slot.strides),
+                    slot.view.data, 0, NPY_ARRAY_WRITEABLE, nullptr);
     if (array == nullptr) throw PythonError();
     Py_INCREF(owner);
     if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(array), owner) < 0) {
@@ -202,7 +212,8 @@ void Frame::finish(Slot &slot, Result *result) {
     result->array = copy;
     std::int64_t strides[max_rank];
     for (int axis = 0; axis < slot.view.ndim; ++axis) strides[axis] = PyArray_STRIDE(array, axis);
-    copy_view({PyArray_BYTES(array), slot.view.ndim, slot.shape, strides}, slot.view, size_of(slot.type));
+    copy_view({PyArray_BYTES(array), slot.view.ndim, slot.shape, strides}, slot.view,
+              size_of(slot.type));
 }
 
 }  // namespace jitwise

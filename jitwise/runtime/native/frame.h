@@ -42,7 +42,9 @@ struct Frame {
     Frame(const Frame &) = delete;
     Frame &operator=(const Frame &) = delete;
 
-    const int *words(const Instruction &instruction) const { return program.words.data() + instruction.at; }
+    const int *words(const Instruction &instruction) const {
+        return program.words.data() + instruction.at;
+    }
     void release_gil() {
         if (released == nullptr) released = PyEval_SaveThread();
     }

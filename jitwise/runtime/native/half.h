@@ -27,7 +27,8 @@ inline std::uint16_t float_to_half(float value) {
     std::memcpy(&bits, &value, 4);
     std::uint16_t sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
     bits &= 0x7fffffff;
-    if (bits > 0x7f800000) return sign | 0x7c00 | static_cast<std::uint16_t>((bits >> 13) & 0x3ff) | 0x200;
+    if (bits > 0x7f800000)
+        return sign | 0x7c00 | static_cast<std::uint16_t>((bits >> 13) & 0x3ff) | 0x200;
     if (bits >= 0x477ff000) return sign | 0x7c00;
     if (bits >= 0x38800000) {
         std::uint32_t rounded = bits + 0xfff + ((bits >> 13) & 1);
@@ -36,7 +37,8 @@ inline std::uint16_t float_to_half(float value) {
     if (bits < 0x33000000) return sign;
     std::uint32_t shift = 126 - (bits >> 23);
     std::uint32_t mantissa = (bits & 0x7fffff) | 0x800000;
-    std::uint32_t kept = mantissa >> shift, left = mantissa & ((1u << shift) - 1), half = 1u << (shift - 1);
+    std::uint32_t kept = mantissa >> shift, left = mantissa & ((1u << shift) - 1),
+                  half = 1u << (shift - 1);
     if (left > half || (left == half && (kept & 1))) ++kept;
     return sign | static_cast<std::uint16_t>(kept);
 }

@@ -1,6 +1,6 @@
-// Calls of Python functions from within a program. Arguments are ndarrays that share the slots' memory; what
-// comes back must have the dtype and rank that were seen when the function was traced, else the whole
-// call runs again as Python.
+// Calls of Python functions from within a program. Arguments are ndarrays that share the slots'
+// memory; what comes back must have the dtype and rank that were seen when the function was traced,
+// else the whole call runs again as Python.
 #include <cstring>
 
 #include "frame.h"
@@ -77,11 +77,13 @@ void execute_host(Frame &frame, const Instruction &now) {
     if (now.out_count == 1) {
         PyObject *value = result.get();
         // A function of one result may also return it in a sequence of one.
-        bool wrapped = (PyTuple_CheckExact(value) || PyList_CheckExact(value)) && PySequence_Size(value) == 1;
+        bool wrapped =
+            (PyTuple_CheckExact(value) || PyList_CheckExact(value)) && PySequence_Size(value) == 1;
         return store_result(frame, words, wrapped ? PySequence_Fast_GET_ITEM(value, 0) : value);
     }
     if (now.out_count == 0) return;
-    Reference items(PySequence_Fast(result.get(), "a host call with several results must return a sequence"));
+    Reference items(
+        PySequence_Fast(result.get(), "a host call with several results must return a sequence"));
     if (items.get() == nullptr) throw PythonError();
     if (PySequence_Fast_GET_SIZE(items.get()) != now.out_count) throw Deoptimized();
     for (int i = 0; i < now.out_count; ++i)

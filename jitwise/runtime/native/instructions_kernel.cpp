@@ -55,7 +55,9 @@ constexpr std::int64_t parallel_copy_bytes = std::int64_t(1) << 20;
 void copy_apart(const View &dst, const View &src, int itemsize, std::int64_t bytes) {
     int split = -1;
     for (int axis = 0; axis < dst.ndim; ++axis)
-        if (dst.shape[axis] > 1 && (split < 0 || std::abs(dst.strides[axis]) > std::abs(dst.strides[split]))) split = axis;
+        if (dst.shape[axis] > 1 &&
+            (split < 0 || std::abs(dst.strides[axis]) > std::abs(dst.strides[split])))
+            split = axis;
     if (split < 0 || bytes < parallel_copy_bytes) {
         copy_strided(dst.data, dst.strides, src.data, src.strides, dst.shape, dst.ndim, itemsize);
         return;
@@ -67,7 +69,8 @@ void copy_apart(const View &dst, const View &src, int itemsize, std::int64_t byt
         std::copy_n(dst.shape, dst.ndim, shape);
         shape[split] = std::min(end * grain, length) - begin * grain;
         copy_strided(dst.data + begin * grain * dst.strides[split], dst.strides,
-                     src.data + begin * grain * src.strides[split], src.strides, shape, dst.ndim, itemsize);
+                     src.data + begin * grain * src.strides[split], src.strides, shape, dst.ndim,
+                     itemsize);
     });
 }
 
@@ -94,7 +97,8 @@ void copy_view(const View &dst, const View &src, int itemsize) {
 void execute_copy(Frame &frame, const Instruction &now) {
     const Slot &dst = frame.slots[now.slot], &src = frame.slots[now.source];
     for (int axis = 0; axis < dst.view.ndim; ++axis)
-        if (dst.shape[axis] != src.shape[axis]) throw ShapeMismatch("a copy between different shapes");
+        if (dst.shape[axis] != src.shape[axis])
+            throw ShapeMismatch("a copy between different shapes");
     const int itemsize = size_of(dst.type);
     if (product(dst.shape, dst.view.ndim) * itemsize > 262144) frame.release_gil();
     copy_view(dst.view, src.view, itemsize);

@@ -1,4 +1,5 @@
-// Instructions that make views: no element moves, except in a reshape that NumPy would copy for too.
+// Instructions that make views: no element moves, except in a reshape that NumPy would copy for
+// too.
 #include "frame.h"
 #include "kernel.h"
 #include "strided.h"
@@ -26,8 +27,10 @@ void transpose(const ViewPair &p) {
 void slice(const ViewPair &p, const std::int64_t *dims) {
     for (int axis = 0; axis < p.ndim; ++axis) {
         const std::int64_t start = dims[p.words[axis]], step = p.words[p.ndim + axis];
-        const std::int64_t size = dims[p.words[2 * p.ndim + axis]], last = start + (size - 1) * step;
-        if (size < 0 || (size > 0 && (start < 0 || start >= p.in.shape[axis] || last < 0 || last >= p.in.shape[axis])))
+        const std::int64_t size = dims[p.words[2 * p.ndim + axis]],
+                           last = start + (size - 1) * step;
+        if (size < 0 || (size > 0 && (start < 0 || start >= p.in.shape[axis] || last < 0 ||
+                                      last >= p.in.shape[axis])))
             throw ShapeMismatch("a slice reaches outside its array");
         if (size > 0) p.out.view.data += start * p.in.strides[axis];
         p.out.shape[axis] = size;
@@ -62,7 +65,8 @@ void reverse(const ViewPair &p, int count) {
     }
 }
 
-// Strides of a view with another shape and the same elements in the same order; false: there is none.
+// Strides of a view with another shape and the same elements in the same order; false: there is
+// none.
 bool reshaped_strides(const Slot &in, const std::int64_t *shape, int ndim, std::int64_t itemsize,
                       std::int64_t *strides) {
     Strided old(nullptr, in.view.ndim, in.shape, in.strides, static_cast<int>(itemsize));
@@ -119,7 +123,8 @@ void execute_reshape(Frame &frame, const Instruction &now) {
         if (out.shape[axis] < 0) throw ShapeMismatch("a reshape to a negative size");
     }
     const std::int64_t count = product(in.shape, in.view.ndim);
-    if (count != product(out.shape, now.ndim)) throw ShapeMismatch("a reshape to another number of elements");
+    if (count != product(out.shape, now.ndim))
+        throw ShapeMismatch("a reshape to another number of elements");
     const int itemsize = size_of(in.type);
     if (count > 0 && reshaped_strides(in, out.shape, now.ndim, itemsize, out.strides)) return;
     frame.allocate(out, in.type, now.ndim, now.is_output);

@@ -10,14 +10,16 @@ namespace {
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
 void check_spec(const Kernel &kernel) {
-    if (kernel.lanes < 1 || kernel.lanes > 4096) throw std::invalid_argument("lanes must be 1..4096");
+    if (kernel.lanes < 1 || kernel.lanes > 4096)
+        throw std::invalid_argument("lanes must be 1..4096");
     if (kernel.phases.empty()) throw std::invalid_argument("a kernel has at least one phase");
     for (Phase phase : kernel.phases)
         if (phase == nullptr) throw std::invalid_argument("a phase has address 0");
     if (kernel.operand_count() + kernel.scratch.size() > max_operands)
         throw std::invalid_argument("too many operands");
     for (const OperandSpec &operand : kernel.operands)
-        if (operand.itemsize < 1 || operand.itemsize > 16 || (operand.itemsize & (operand.itemsize - 1)))
+        if (operand.itemsize < 1 || operand.itemsize > 16 ||
+            (operand.itemsize & (operand.itemsize - 1)))
             throw std::invalid_argument("an itemsize is 1, 2, 4, 8 or 16");
     bool single = kernel.mode != Mode::row;
     if (single && (kernel.phases.size() != 1 || !kernel.scratch.empty()))
@@ -28,7 +30,9 @@ void check_spec(const Kernel &kernel) {
         if (static_cast<int>(kernel.reductions.size()) != kernel.output_count)
             throw std::invalid_argument("a column kernel has one reduction per output, in order");
         for (int r = 0; r < kernel.output_count; ++r)
-            if (kernel.reductions[r].merge == nullptr || size_of(kernel.reductions[r].type) != kernel.operands[kernel.input_count + r].itemsize)
+            if (kernel.reductions[r].merge == nullptr ||
+                size_of(kernel.reductions[r].type) !=
+                    kernel.operands[kernel.input_count + r].itemsize)
                 throw std::invalid_argument("a column reduction has the dtype of its output");
     }
 }
@@ -73,7 +77,8 @@ double estimate(const Kernel &kernel) {
 
 void Kernel::prepare() {
     for (Reduction &reduction : reductions) {
-        if (!prepare_reduction(reduction)) throw std::invalid_argument("no such reduction of this dtype");
+        if (!prepare_reduction(reduction))
+            throw std::invalid_argument("no such reduction of this dtype");
         if (reduction.phase < 0 || reduction.phase >= static_cast<int>(phases.size()))
             throw std::invalid_argument("a reduction names a phase that is not there");
     }
@@ -97,7 +102,8 @@ void Kernel::prepare() {
                    reductions.back().phase == 0 && phases.size() > 1;
     any_order = true;
     for (const Reduction &r : reductions)
-        if ((r.op == Combine::add || r.op == Combine::multiply) && r.type >= ElementType::f16) any_order = false;
+        if ((r.op == Combine::add || r.op == Combine::multiply) && r.type >= ElementType::f16)
+            any_order = false;
     for (int k = 0; k < operand_count(); ++k)
         if (operands[k].role == (is_output(k) ? Role::vector : Role::row)) transposable = false;
 }

@@ -1,16 +1,16 @@
 // A compiled kernel and its driver.
 //
-// Compiled code only ever sees chunks: `lanes` consecutive elements of each operand. Everything about
-// layout is done here, by one of three drivers:
+// Compiled code only ever sees chunks: `lanes` consecutive elements of each operand. Everything
+// about layout is done here, by one of three drivers:
 //   map     map_driver.cpp      one output element per point; the space is permuted and flattened
 //   row     row_driver.cpp      reductions along rows, in phases; short_rows.cpp, long_rows.cpp
 //   column  column_driver.cpp   reductions over rows, element by element
-// Operands that are not dense along the run, and the last elements that do not fill a chunk, are packed
-// into scratch. A driver reads each chunk before it writes the same positions, so an output may be
-// an input at identical positions, and nothing else.
+// Operands that are not dense along the run, and the last elements that do not fill a chunk, are
+// packed into scratch. A driver reads each chunk before it writes the same positions, so an output
+// may be an input at identical positions, and nothing else.
 //
-// Results do not depend on the number of threads or on alignment, and those of rows not on strides. The order of
-// a column reduction depends on which axis is dense, as NumPy's does.
+// Results do not depend on the number of threads or on alignment, and those of rows not on strides.
+// The order of a column reduction depends on which axis is dense, as NumPy's does.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ struct Kernel {
     std::size_t chunk_bytes = 0;  // one chunk of every operand, each aligned to 64
     std::size_t accumulator_bytes = 0;
     std::vector<std::int64_t> chunk_offsets;
-    std::vector<char> identities;  // image of the initial accumulators
+    std::vector<char> identities;      // image of the initial accumulators
     std::vector<int> reduction_begin;  // reductions of phase p are [begin[p], begin[p + 1])
     double nanoseconds_per_point = 1;
     bool any_order = true;      // reductions give the same bits in any order of the elements
@@ -67,8 +67,9 @@ struct Kernel {
 
     void prepare();  // throws std::invalid_argument
 
-    // `views` are inputs, then outputs; the iteration space has `ndim` axes, of which the first `outer`
-    // are rows (row mode) or reduced (column mode). Throws ShapeMismatch or std::bad_alloc. No Python.
+    // `views` are inputs, then outputs; the iteration space has `ndim` axes, of which the first
+    // `outer` are rows (row mode) or reduced (column mode). Throws ShapeMismatch or std::bad_alloc.
+    // No Python.
     void run(const View *views, int ndim, const std::int64_t *shape, int outer) const;
 
     double work(std::int64_t points) const { return points * nanoseconds_per_point; }
@@ -77,8 +78,10 @@ struct Kernel {
 };
 
 void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape);
-void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
-void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
+void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+              int outer);
+void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+                 int outer);
 
 // Strides of `view` over an iteration space it is broadcast to, right-aligned. `role` and `operand`
 // only word the error.

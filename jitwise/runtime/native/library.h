@@ -3,7 +3,8 @@
 //     iota      [] -> [out], attrs [axis]                  out = 0, 1, 2, ... along the axis
 //     cumsum    [x] -> [out], attrs [axis, reverse]        running sum, in NumPy's order
 //     cumprod   [x] -> [out], attrs [axis, reverse]
-//     matmul    [a, b] -> [out], attrs []                  a (..., m, k), b (..., k, n), equal batch axes
+//     matmul    [a, b] -> [out], attrs []                  a (..., m, k), b (..., k, n), equal
+//     batch axes
 #pragma once
 
 #include "frame.h"
@@ -27,8 +28,8 @@ void library_cumsum(Frame &frame, const Instruction &instruction);
 void library_cumprod(Frame &frame, const Instruction &instruction);
 void library_matmul(Frame &frame, const Instruction &instruction);
 
-// Matrix products of a type: the Fortran function of that name, all arguments by address. 0 removes it.
-// False: no such name.
+// Matrix products of a type: the Fortran function of that name, all arguments by address. 0 removes
+// it. False: no such name.
 bool set_blas_function(const char *name, const void *address);
 bool has_blas(ElementType type);
 

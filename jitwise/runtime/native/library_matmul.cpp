@@ -1,8 +1,9 @@
-// The matrix product instruction: small ones unrolled, floats through BLAS, the rest by plain loops.
+// The matrix product instruction: small ones unrolled, floats through BLAS, the rest by plain
+// loops.
 //
-// BLAS is Fortran's: column-major. A C-ordered product out = a @ b is out' = b' @ a' to it, and a C-ordered
-// matrix is its own transpose, so no operand moves; one stored the other way round is passed with flag T, and only
-// a matrix whose rows and columns are both strided is packed.
+// BLAS is Fortran's: column-major. A C-ordered product out = a @ b is out' = b' @ a' to it, and a
+// C-ordered matrix is its own transpose, so no operand moves; one stored the other way round is
+// passed with flag T, and only a matrix whose rows and columns are both strided is packed.
 #include <algorithm>
 #include <atomic>
 #include <climits>
@@ -19,8 +20,10 @@ namespace jitwise {
 
 namespace {
 
-using Gemm = void (*)(char *, char *, int *, int *, int *, void *, void *, int *, void *, int *, void *, void *, int *);
-using Gemv = void (*)(char *, int *, int *, void *, void *, int *, void *, int *, void *, void *, int *);
+using Gemm = void (*)(char *, char *, int *, int *, int *, void *, void *, int *, void *, int *,
+                      void *, void *, int *);
+using Gemv = void (*)(char *, int *, int *, void *, void *, int *, void *, int *, void *, void *,
+                      int *);
 
 struct BlasRow {
     ElementType type;
@@ -50,12 +53,16 @@ struct Layout {
     char flag;
 };
 
-bool layout_of(const Matrix &matrix, std::int64_t rows, std::int64_t columns, std::int64_t itemsize, Layout *layout) {
-    if (reinterpret_cast<std::uintptr_t>(matrix.data) % std::min<std::int64_t>(itemsize, 8) != 0) return false;
-    auto fits = [&](std::int64_t along, std::int64_t across, std::int64_t length, std::int64_t count, char flag) {
+bool layout_of(const Matrix &matrix, std::int64_t rows, std::int64_t columns, std::int64_t itemsize,
+               Layout *layout) {
+    if (reinterpret_cast<std::uintptr_t>(matrix.data) % std::min<std::int64_t>(itemsize, 8) != 0)
+        return false;
+    auto fits = [&](std::int64_t along, std::int64_t across, std::int64_t length,
+                    std::int64_t count, char flag) {
         if (along != itemsize && length != 1) return false;
         std::int64_t leading = count == 1 ? std::max<std::int64_t>(length, 1) : across / itemsize;
-        if (count != 1 && (across % itemsize != 0 || leading < std::max<std::int64_t>(length, 1))) return false;
+        if (count != 1 && (across % itemsize != 0 || leading < std::max<std::int64_t>(length, 1)))
+            return false;
         if (leading > INT_MAX) return false;
         *layout = {matrix.data, static_cast<int>(leading), flag};
         return true;
@@ -65,7 +72,8 @@ bool layout_of(const Matrix &matrix, std::int64_t rows, std::int64_t columns, st
 }
 
 void pack(const Matrix &matrix, std::int64_t rows, std::int64_t columns, int itemsize, char *dst) {
-    const std::int64_t shape[2] = {rows, columns}, from[2] = {matrix.row_stride, matrix.column_stride};
+    const std::int64_t shape[2] = {rows, columns},
+                       from[2] = {matrix.row_stride, matrix.column_stride};
     const std::int64_t to[2] = {columns * itemsize, itemsize};
     copy_strided(dst, to, matrix.data, from, shape, 2, itemsize);
 }
@@ -74,7 +82,8 @@ void pack(const Matrix &matrix, std::int64_t rows, std::int64_t columns, int ite
 class Operand {
 public:
     Operand(const Matrix &matrix, std::int64_t rows, std::int64_t columns, int itemsize)
-        : packed_(layout_of(matrix, rows, columns, itemsize, &layout) ? 0 : rows * columns * itemsize) {
+        : packed_(layout_of(matrix, rows, columns, itemsize, &layout) ? 0
+                                                                      : rows * columns * itemsize) {
         if (packed_.size() == 0) return;
         pack(matrix, rows, columns, itemsize, packed_.data());
         layout = {packed_.data(), static_cast<int>(std::max<std::int64_t>(columns, 1)), 'N'};
@@ -112,7 +121,8 @@ bool blas_product(ElementType type, const Product2d &p) {
     if (p.m > INT_MAX || p.n > INT_MAX || p.k > INT_MAX) return false;
     const int itemsize = size_of(type);
     const bool single = type == ElementType::f32 || type == ElementType::c64;
-    void *alpha = single ? static_cast<void *>(one_f32) : one, *beta = single ? static_cast<void *>(zero_f32) : zero;
+    void *alpha = single ? static_cast<void *>(one_f32) : one,
+         *beta = single ? static_cast<void *>(zero_f32) : zero;
     int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k), unit = 1;
     const Gemv gemv = reinterpret_cast<Gemv>(const_cast<void *>(row->gemv.load()));
     Operand a(p.a, p.m, p.k, itemsize), b(p.b, p.k, p.n, itemsize);
@@ -120,19 +130,21 @@ bool blas_product(ElementType type, const Product2d &p) {
         int step = b.layout.flag == 'N' ? b.layout.leading : 1;
         char flag = a.layout.flag == 'N' ? 'T' : 'N';
         int *rows = flag == 'T' ? &k : &m, *columns = flag == 'T' ? &m : &k;
-        gemv(&flag, rows, columns, alpha, a.layout.data, &a.layout.leading, b.layout.data, &step, beta, p.out.data, &unit);
+        gemv(&flag, rows, columns, alpha, a.layout.data, &a.layout.leading, b.layout.data, &step,
+             beta, p.out.data, &unit);
         return true;
     }
     if (gemv != nullptr && m == 1) {
         int step = a.layout.flag == 'T' ? a.layout.leading : 1;
         char flag = b.layout.flag;
         int *rows = flag == 'N' ? &n : &k, *columns = flag == 'N' ? &k : &n;
-        gemv(&flag, rows, columns, alpha, b.layout.data, &b.layout.leading, a.layout.data, &step, beta, p.out.data, &unit);
+        gemv(&flag, rows, columns, alpha, b.layout.data, &b.layout.leading, a.layout.data, &step,
+             beta, p.out.data, &unit);
         return true;
     }
     const Gemm gemm = reinterpret_cast<Gemm>(const_cast<void *>(row->gemm.load()));
-    gemm(&b.layout.flag, &a.layout.flag, &n, &m, &k, alpha, b.layout.data, &b.layout.leading, a.layout.data,
-         &a.layout.leading, beta, p.out.data, &n);
+    gemm(&b.layout.flag, &a.layout.flag, &n, &m, &k, alpha, b.layout.data, &b.layout.leading,
+         a.layout.data, &a.layout.leading, beta, p.out.data, &n);
     return true;
 }
 
@@ -142,14 +154,20 @@ void one_product(ElementType type, const Product2d &p) {
     if (is_small_product(type, p)) return small_product(type, p);
     if (blas_product(type, p)) return;
     const double row_work = 0.3 * static_cast<double>(p.k) * p.n;
-    const std::int64_t grain = row_work * p.m < parallel_threshold ? p.m : std::max<std::int64_t>(4, static_cast<std::int64_t>(4000 / (row_work + 1)));
-    parallel_for(p.m, grain, [&](std::int64_t begin, std::int64_t end) { plain_product(type, p, begin, end); });
+    const std::int64_t grain =
+        row_work * p.m < parallel_threshold
+            ? p.m
+            : std::max<std::int64_t>(4, static_cast<std::int64_t>(4000 / (row_work + 1)));
+    parallel_for(p.m, grain,
+                 [&](std::int64_t begin, std::int64_t end) { plain_product(type, p, begin, end); });
 }
 
 // Axes before the last two, which both operands and the result share.
 Product2d product_at(const View &a, const View &b, const View &out, std::int64_t batch) {
     const int last = out.ndim - 1;
-    Product2d p = {out.shape[last - 1], a.shape[last], out.shape[last],
+    Product2d p = {out.shape[last - 1],
+                   a.shape[last],
+                   out.shape[last],
                    {a.data, a.strides[last - 1], a.strides[last]},
                    {b.data, b.strides[last - 1], b.strides[last]},
                    {out.data, out.strides[last - 1], out.strides[last]}};
@@ -165,7 +183,8 @@ Product2d product_at(const View &a, const View &b, const View &out, std::int64_t
 
 void check_shapes(const View &a, const View &b, const View &out) {
     const int last = out.ndim - 1;
-    bool fit = a.shape[last - 1] == out.shape[last - 1] && b.shape[last] == out.shape[last] && a.shape[last] == b.shape[last - 1];
+    bool fit = a.shape[last - 1] == out.shape[last - 1] && b.shape[last] == out.shape[last] &&
+               a.shape[last] == b.shape[last - 1];
     for (int axis = 0; axis < last - 1; ++axis)
         fit = fit && a.shape[axis] == out.shape[axis] && b.shape[axis] == out.shape[axis];
     if (!fit) throw std::logic_error("operands of a matrix product do not fit");
@@ -192,9 +211,11 @@ void library_matmul(Frame &frame, const Instruction &instruction) {
     }
     // BLAS has threads of its own; many small products are shared here.
     const bool share = is_small_product(type, first) && work * batches >= parallel_threshold;
-    const std::int64_t grain = share ? std::max<std::int64_t>(1, static_cast<std::int64_t>(4000 / work)) : batches;
+    const std::int64_t grain =
+        share ? std::max<std::int64_t>(1, static_cast<std::int64_t>(4000 / work)) : batches;
     if (!share) {
-        for (std::int64_t batch = 0; batch < batches; ++batch) one_product(type, product_at(a, b, out, batch));
+        for (std::int64_t batch = 0; batch < batches; ++batch)
+            one_product(type, product_at(a, b, out, batch));
         return;
     }
     parallel_for(batches, grain, [&](std::int64_t begin, std::int64_t end) {

@@ -14,32 +14,49 @@ struct Half {
     std::uint16_t bits;
 };
 
-template <class T> T load(const char *address) {
+template <class T>
+T load(const char *address) {
     T value;
     std::memcpy(&value, address, sizeof(T));
     return value;
 }
-template <class T> void store(char *address, T value) { std::memcpy(address, &value, sizeof(T)); }
+template <class T>
+void store(char *address, T value) {
+    std::memcpy(address, &value, sizeof(T));
+}
 
 struct Sum {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a + b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a + b);
+    }
     static bool apply(bool a, bool b) { return a || b; }
-    static Half apply(Half a, Half b) { return {float_to_half(half_to_float(a.bits) + half_to_float(b.bits))}; }
+    static Half apply(Half a, Half b) {
+        return {float_to_half(half_to_float(a.bits) + half_to_float(b.bits))};
+    }
 };
 struct Product {
-    template <class T> static T apply(T a, T b) { return static_cast<T>(a * b); }
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a * b);
+    }
     static bool apply(bool a, bool b) { return a && b; }
     static std::uint16_t apply(std::uint16_t a, std::uint16_t b) {
         return static_cast<std::uint16_t>(static_cast<unsigned>(a) * b);
     }
-    static Half apply(Half a, Half b) { return {float_to_half(half_to_float(a.bits) * half_to_float(b.bits))}; }
-    template <class T> static std::complex<T> apply(std::complex<T> a, std::complex<T> b) {
-        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    static Half apply(Half a, Half b) {
+        return {float_to_half(half_to_float(a.bits) * half_to_float(b.bits))};
+    }
+    template <class T>
+    static std::complex<T> apply(std::complex<T> a, std::complex<T> b) {
+        return {a.real() * b.real() - a.imag() * b.imag(),
+                a.real() * b.imag() + a.imag() * b.real()};
     }
 };
 
 // Calls visit(offset into out, offset into in) for the first element of every line along `axis`.
-template <class Visit> void for_lines(const View &out, const View *in, int axis, Visit visit) {
+template <class Visit>
+void for_lines(const View &out, const View *in, int axis, Visit visit) {
     std::int64_t index[max_rank] = {}, to = 0, from = 0;
     if (product(out.shape, out.ndim) == 0) return;
     for (;;) {
@@ -59,7 +76,8 @@ template <class Visit> void for_lines(const View &out, const View *in, int axis,
 }
 
 template <class Op, class T>
-void scan_line(char *out, std::int64_t out_stride, const char *in, std::int64_t in_stride, std::int64_t count) {
+void scan_line(char *out, std::int64_t out_stride, const char *in, std::int64_t in_stride,
+               std::int64_t count) {
     T running = load<T>(in);
     store(out, running);
     for (std::int64_t i = 1; i < count; ++i) {
@@ -70,12 +88,15 @@ void scan_line(char *out, std::int64_t out_stride, const char *in, std::int64_t 
 
 // One step of many lines at once, when the lines lie next to each other.
 template <class Op, class T>
-void scan_step(char *out, const char *before, const char *in, std::int64_t in_stride, std::int64_t count) {
+void scan_step(char *out, const char *before, const char *in, std::int64_t in_stride,
+               std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
-        store(out + i * sizeof(T), Op::apply(load<T>(before + i * sizeof(T)), load<T>(in + i * in_stride)));
+        store(out + i * sizeof(T),
+              Op::apply(load<T>(before + i * sizeof(T)), load<T>(in + i * in_stride)));
 }
 
-template <class Op, class T> void scan_typed(const View &out, const View &in, int axis, bool reverse) {
+template <class Op, class T>
+void scan_typed(const View &out, const View &in, int axis, bool reverse) {
     const std::int64_t count = out.shape[axis];
     std::int64_t to = out.strides[axis], from = in.strides[axis], to_first = 0, from_first = 0;
     if (reverse) {
@@ -85,7 +106,8 @@ template <class Op, class T> void scan_typed(const View &out, const View &in, in
         from = -from;
     }
     const int last = out.ndim - 1;
-    if (out.ndim == 2 && axis == 0 && out.strides[last] == sizeof(T) && out.shape[last] > 4 && count > 0) {
+    if (out.ndim == 2 && axis == 0 && out.strides[last] == sizeof(T) && out.shape[last] > 4 &&
+        count > 0) {
         char *row = out.data + to_first;
         const char *source = in.data + from_first;
         copy_run(row, sizeof(T), source, in.strides[last], out.shape[last], sizeof(T));
@@ -98,7 +120,8 @@ template <class Op, class T> void scan_typed(const View &out, const View &in, in
     });
 }
 
-template <class Op> void scan(Frame &frame, const Instruction &instruction) {
+template <class Op>
+void scan(Frame &frame, const Instruction &instruction) {
     LibraryCall call(frame, instruction);
     const View &out = call.out(0).view, &in = call.in(0).view;
     const int axis = call.attr(0);
@@ -125,12 +148,14 @@ template <class Op> void scan(Frame &frame, const Instruction &instruction) {
     }
 }
 
-template <class T> void iota_line(char *out, std::int64_t stride, std::int64_t count) {
+template <class T>
+void iota_line(char *out, std::int64_t stride, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) store(out + i * stride, static_cast<T>(i));
 }
 
 void iota_half(char *out, std::int64_t stride, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) store(out + i * stride, float_to_half(static_cast<float>(i)));
+    for (std::int64_t i = 0; i < count; ++i)
+        store(out + i * stride, float_to_half(static_cast<float>(i)));
 }
 
 void iota_boolean(char *out, std::int64_t stride, std::int64_t count) {
@@ -173,6 +198,8 @@ void library_iota(Frame &frame, const Instruction &instruction) {
 }
 
 void library_cumsum(Frame &frame, const Instruction &instruction) { scan<Sum>(frame, instruction); }
-void library_cumprod(Frame &frame, const Instruction &instruction) { scan<Product>(frame, instruction); }
+void library_cumprod(Frame &frame, const Instruction &instruction) {
+    scan<Product>(frame, instruction);
+}
 
 }  // namespace jitwise

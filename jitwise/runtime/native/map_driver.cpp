@@ -1,10 +1,12 @@
 // Map kernels. Two paths:
-//   dense     every operand is dense or a scalar: the compiled loop runs over the operands themselves
-//   general   axes are flipped, sorted by the output's strides and merged; then either each inner run
+//   dense     every operand is dense or a scalar: the compiled loop runs over the operands
+//   themselves general   axes are flipped, sorted by the output's strides and merged; then either
+//   each inner run
 //             is handled by itself (long runs) or the flattened space in blocks of about 4 KiB per
 //             operand (short runs); operands that are not dense along it are packed
-// The last elements: when at least one whole chunk came before, and no output overlaps an input, the last
-// `lanes` elements are computed once more, a part of them for the second time; else they are packed.
+// The last elements: when at least one whole chunk came before, and no output overlaps an input,
+// the last `lanes` elements are computed once more, a part of them for the second time; else they
+// are packed.
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +28,8 @@ struct Range {
 bool outputs_overlap_inputs(const Kernel &kernel, const Range *ranges) {
     for (int out = kernel.input_count; out < kernel.operand_count(); ++out)
         for (int in = 0; in < kernel.input_count; ++in)
-            if (ranges[out].begin < ranges[in].end && ranges[in].begin < ranges[out].end) return true;
+            if (ranges[out].begin < ranges[in].end && ranges[in].begin < ranges[out].end)
+                return true;
     return false;
 }
 
@@ -40,7 +43,9 @@ struct Dense {
     bool overlapping(std::int64_t count) const {
         Range ranges[max_operands];
         for (int k = 0; k < kernel.operand_count(); ++k)
-            ranges[k] = {pointers[k], steps[k] == 0 ? pointers[k] : pointers[k] + count * kernel.operands[k].itemsize};
+            ranges[k] = {pointers[k], steps[k] == 0
+                                          ? pointers[k]
+                                          : pointers[k] + count * kernel.operands[k].itemsize};
         return outputs_overlap_inputs(kernel, ranges);
     }
 
@@ -56,8 +61,7 @@ struct Dense {
             }
             now[k] = buffer.data() + kernel.chunk_offsets[k];
             if (kernel.is_output(k)) continue;
-            std::memcpy(now[k], pointers[k] + start * itemsize, valid * itemsize);
-            fill_run(now[k] + valid * itemsize, now[k] + (valid - 1) * itemsize, kernel.lanes - valid, itemsize);
+            copy_padded(now[k], pointers[k] + start * itemsize, valid, kernel.lanes, itemsize);
         }
         kernel.phases[0](now, steps, 1, valid, nullptr, nullptr);
         for (int k = kernel.input_count; k < kernel.operand_count(); ++k) {
@@ -85,7 +89,8 @@ struct Dense {
 
     void shift(char **now, std::int64_t start) const {
         for (int k = 0; k < kernel.operand_count(); ++k)
-            now[k] = steps[k] == 0 ? pointers[k] : pointers[k] + start * kernel.operands[k].itemsize;
+            now[k] =
+                steps[k] == 0 ? pointers[k] : pointers[k] + start * kernel.operands[k].itemsize;
     }
 };
 
@@ -101,7 +106,8 @@ void run_dense(const Dense &dense, std::int64_t count) {
     const Kernel &kernel = dense.kernel;
     if (count < kernel.lanes) return dense.padded(0, count);
     bool may_repeat = count % kernel.lanes != 0 && !dense.overlapping(count);
-    if (kernel.work(count) < parallel_threshold || thread_count() == 1) return dense.span(0, count, may_repeat);
+    if (kernel.work(count) < parallel_threshold || thread_count() == 1)
+        return dense.span(0, count, may_repeat);
     std::int64_t grain = grain_of(kernel, count);
     parallel_for((count + grain - 1) / grain, 1, [&](std::int64_t begin, std::int64_t end) {
         dense.span(begin * grain, std::min(end * grain, count) - begin * grain, may_repeat);
@@ -146,7 +152,10 @@ struct Source {
 class Span {
 public:
     Span(const Kernel &kernel, const Strided *spaces, const bool *is_scalar, bool may_repeat)
-        : kernel_(kernel), may_repeat_(may_repeat), block_(block_of(kernel)), sources_(kernel.operand_count()),
+        : kernel_(kernel),
+          may_repeat_(may_repeat),
+          block_(block_of(kernel)),
+          sources_(kernel.operand_count()),
           scratch_(bytes()) {
         char *free = scratch_.data() + kernel.chunk_bytes;  // the first chunk of each is for tails
         for (int k = 0; k < kernel.operand_count(); ++k) {
@@ -193,12 +202,14 @@ public:
 private:
     static std::int64_t block_of(const Kernel &kernel) {
         int widest = 1;
-        for (const OperandSpec &operand : kernel.operands) widest = std::max(widest, operand.itemsize);
+        for (const OperandSpec &operand : kernel.operands)
+            widest = std::max(widest, operand.itemsize);
         return std::max<std::int64_t>(1, block_bytes / widest / kernel.lanes) * kernel.lanes;
     }
     std::size_t bytes() const {
         std::size_t total = kernel_.chunk_bytes;
-        for (const OperandSpec &operand : kernel_.operands) total += (block_ * operand.itemsize + 63) / 64 * 64;
+        for (const OperandSpec &operand : kernel_.operands)
+            total += (block_ * operand.itemsize + 63) / 64 * 64;
         return total;
     }
 
@@ -216,7 +227,8 @@ private:
             if (kernel_.is_output(k)) continue;
             gather(source.buffer, *source.space, source.data, start, count);
             if (tail > 0)
-                fill_run(source.buffer + count * itemsize, source.buffer + (count - 1) * itemsize, lanes - tail, itemsize);
+                fill_run(source.buffer + count * itemsize, source.buffer + (count - 1) * itemsize,
+                         lanes - tail, itemsize);
         }
         if (chunks > 0) kernel_.phases[0](now, steps_, chunks, lanes, nullptr, nullptr);
         if (tail > 0) run_tail(now, chunks, tail);
@@ -238,8 +250,7 @@ private:
             if (repeat || sources_[k].access != Access::direct) continue;
             char *padded = scratch_.data() + kernel_.chunk_offsets[k];
             if (!kernel_.is_output(k)) {
-                std::memcpy(padded, ends[k], tail * itemsize);
-                fill_run(padded + tail * itemsize, padded + (tail - 1) * itemsize, lanes - tail, itemsize);
+                copy_padded(padded, ends[k], tail, lanes, itemsize);
             }
             ends[k] = padded;
         }
@@ -270,8 +281,11 @@ struct Space {
     SmallBuffer<char *, 16> data;
     int stride_rank;
 
-    Space(int operands, int ndim) : operands(operands), strides(operands * std::max(ndim, 1)), data(operands),
-                                    stride_rank(std::max(ndim, 1)) {}
+    Space(int operands, int ndim)
+        : operands(operands),
+          strides(operands * std::max(ndim, 1)),
+          data(operands),
+          stride_rank(std::max(ndim, 1)) {}
     std::int64_t &stride(int operand, int axis) { return strides[operand * stride_rank + axis]; }
 
     void drop_axes_of_length_one(int ndim, const std::int64_t *lengths) {
@@ -301,7 +315,8 @@ struct Space {
     }
     void sort(int by) {
         for (int axis = 1; axis < rank; ++axis)
-            for (int i = axis; i > 0 && std::abs(stride(by, i)) > std::abs(stride(by, i - 1)); --i) swap(i, i - 1);
+            for (int i = axis; i > 0 && std::abs(stride(by, i)) > std::abs(stride(by, i - 1)); --i)
+                swap(i, i - 1);
     }
     bool mergeable(int a, int b) {
         for (int k = 0; k < operands; ++k)
@@ -345,7 +360,8 @@ struct General {
         const int inner = space.rank - 1;
         SmallBuffer<Strided, 4> spaces(kernel.operand_count());
         for (int k = 0; k < kernel.operand_count(); ++k)
-            spaces[k] = Strided(space.data[k], 1, space.shape + inner, &space.stride(k, inner), kernel.operands[k].itemsize);
+            spaces[k] = Strided(space.data[k], 1, space.shape + inner, &space.stride(k, inner),
+                                kernel.operands[k].itemsize);
         Span span(kernel, spaces.data(), is_scalar, may_repeat);
         for (; begin < end; ++begin) {
             const std::int64_t row = begin / pieces, start = (begin - row * pieces) * piece;
@@ -355,7 +371,8 @@ struct General {
                     offset += left % space.shape[axis] * space.stride(k, axis);
                     left /= space.shape[axis];
                 }
-                if (!is_scalar[k]) span.begin_at(k, space.data[k] + offset + left * space.stride(k, 0));
+                if (!is_scalar[k])
+                    span.begin_at(k, space.data[k] + offset + left * space.stride(k, 0));
             }
             span.run(start, std::min(piece, space.shape[inner] - start));
         }
@@ -363,7 +380,8 @@ struct General {
     void flat(std::int64_t start, std::int64_t count) const {
         SmallBuffer<Strided, 4> spaces(kernel.operand_count());
         for (int k = 0; k < kernel.operand_count(); ++k)
-            spaces[k] = Strided(space.data[k], space.rank, space.shape, &space.stride(k, 0), kernel.operands[k].itemsize);
+            spaces[k] = Strided(space.data[k], space.rank, space.shape, &space.stride(k, 0),
+                                kernel.operands[k].itemsize);
         Span(kernel, spaces.data(), is_scalar, may_repeat).run(start, count);
     }
 };
@@ -377,7 +395,8 @@ void run_general(const Kernel &kernel, const View *views, int ndim, const std::i
         is_scalar[k] = kernel.operands[k].role == Role::scalar;
         space.data[k] = views[k].data;
         View scalar = {views[k].data, 0, nullptr, nullptr};
-        broadcast_strides(is_scalar[k] ? scalar : views[k], shape, ndim, &space.stride(k, 0), kernel, k);
+        broadcast_strides(is_scalar[k] ? scalar : views[k], shape, ndim, &space.stride(k, 0),
+                          kernel, k);
     }
     space.drop_axes_of_length_one(ndim, shape);
     space.flip();
@@ -385,7 +404,8 @@ void run_general(const Kernel &kernel, const View *views, int ndim, const std::i
     space.merge();
     Range ranges[max_operands];
     for (int k = 0; k < operands; ++k)
-        ranges[k] = is_scalar[k] ? Range{views[k].data, views[k].data} : space.extent(k, kernel.operands[k].itemsize);
+        ranges[k] = is_scalar[k] ? Range{views[k].data, views[k].data}
+                                 : space.extent(k, kernel.operands[k].itemsize);
     General general{kernel, space, is_scalar.data(), !outputs_overlap_inputs(kernel, ranges)};
     const bool parallel = kernel.work(count) >= parallel_threshold && thread_count() > 1;
     std::int64_t grain = parallel ? grain_of(kernel, count) : count;
@@ -393,8 +413,9 @@ void run_general(const Kernel &kernel, const View *views, int ndim, const std::i
     if (space.rank > 1 && run >= std::max(4 * kernel.lanes, 256)) {
         std::int64_t piece = std::min(run, grain), pieces = (run + piece - 1) / piece;
         std::int64_t rows = count / run * pieces;
-        parallel_for(rows, parallel ? std::max<std::int64_t>(1, grain / run) : rows,
-                     [&](std::int64_t begin, std::int64_t end) { general.rows(begin, end, piece, pieces); });
+        parallel_for(
+            rows, parallel ? std::max<std::int64_t>(1, grain / run) : rows,
+            [&](std::int64_t begin, std::int64_t end) { general.rows(begin, end, piece, pieces); });
         return;
     }
     parallel_for((count + grain - 1) / grain, 1, [&](std::int64_t begin, std::int64_t end) {

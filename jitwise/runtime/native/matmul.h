@@ -24,11 +24,12 @@ constexpr std::int64_t largest_small_matrix = 16;
 bool is_small_product(ElementType type, const Product2d &p);
 void small_product(ElementType type, const Product2d &p);
 
-// Every type; integers wrap, booleans are `or` of `and`, half precision accumulates in single. Adds nothing to
-// `out`, which has dense rows and shares no memory with a and b. Rows [begin, end).
+// Every type; integers wrap, booleans are `or` of `and`, half precision accumulates in single. Adds
+// nothing to `out`, which has dense rows and shares no memory with a and b. Rows [begin, end).
 void plain_product(ElementType type, const Product2d &p, std::int64_t begin, std::int64_t end);
 
-// Through BLAS; false if there is no function or the sizes do not fit its integers. `out` is C ordered.
+// Through BLAS; false if there is no function or the sizes do not fit its integers. `out` is C
+// ordered.
 bool blas_product(ElementType type, const Product2d &p);
 
 }  // namespace jitwise

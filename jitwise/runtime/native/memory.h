@@ -1,11 +1,11 @@
 // Memory that is used again.
 //
 // Three kinds:
-//   temporary   intermediate arrays: size classes, free lists of the thread; large ones from the store
-//   store       blocks of at least 1 MiB, shared, bounded; huge pages from 4 MiB up
-//   scratch     packing buffers of one driver call, one growing block per thread
-// Fresh results of at least 1 MiB come from the store too, through a NumPy memory handler that is set
-// only around their allocation, so such arrays own their data and give it back when they die.
+//   temporary   intermediate arrays: size classes, free lists of the thread; large ones from the
+//   store store       blocks of at least 1 MiB, shared, bounded; huge pages from 4 MiB up scratch
+//   packing buffers of one driver call, one growing block per thread
+// Fresh results of at least 1 MiB come from the store too, through a NumPy memory handler that is
+// set only around their allocation, so such arrays own their data and give it back when they die.
 #pragma once
 
 #include <cstddef>

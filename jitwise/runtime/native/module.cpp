@@ -67,15 +67,19 @@ bool blas_serves(const std::string &dtype) {
 }
 
 void bind_settings(nb::module_ &module) {
-    module.def("math_symbols", math_symbols, "Addresses of the vector math functions, by `primitive.dtype`.");
-    module.def("set_threads", set_threads, nb::arg("count"), "Threads to use; 0 means as the machine allows.");
+    module.def("math_symbols", math_symbols,
+               "Addresses of the vector math functions, by `primitive.dtype`.");
+    module.def("set_threads", set_threads, nb::arg("count"),
+               "Threads to use; 0 means as the machine allows.");
     module.def("thread_count", thread_count, "Threads that a kernel may use.");
     module.def("helper_count", helper_count, "Helper threads alive.");
     module.def("release_memory", release_memory, "Give kept memory back to the system.");
     module.def("memory_stats", stats, "Bytes of recycled memory in use and kept.");
     module.def("set_memory_limit", set_memory_limit, nb::arg("bytes"), "The most bytes to keep.");
-    module.def("set_blas", set_blas, nb::arg("functions"), "Addresses of Fortran BLAS functions by name.");
-    module.def("has_blas", blas_serves, nb::arg("dtype"), "Whether matrix products of a dtype run natively.");
+    module.def("set_blas", set_blas, nb::arg("functions"),
+               "Addresses of Fortran BLAS functions by name.");
+    module.def("has_blas", blas_serves, nb::arg("dtype"),
+               "Whether matrix products of a dtype run natively.");
 }
 
 }  // namespace
@@ -87,8 +91,10 @@ NB_MODULE(_native, module) {
     nb::set_leak_warnings(false);
     module.doc() = "The native runtime: kernels, programs, threads, memory, dispatch.";
     using namespace jitwise;
-    deoptimize_exception = make_exception(module, "Deoptimize", "A check failed: the call must run as Python.");
-    guard_failure_exception = make_exception(module, "GuardFailure", "The program does not fit these sizes.");
+    deoptimize_exception =
+        make_exception(module, "Deoptimize", "A check failed: the call must run as Python.");
+    guard_failure_exception =
+        make_exception(module, "GuardFailure", "The program does not fit these sizes.");
     bind_kernel(module);
     bind_program(module);
     bind_settings(module);

@@ -1,5 +1,5 @@
-// Products of any type, for those that BLAS does not know: four rows of the result at a time, so that a row of
-// b is read once for four.
+// Products of any type, for those that BLAS does not know: four rows of the result at a time, so
+// that a row of b is read once for four.
 #include <complex>
 #include <cstring>
 
@@ -13,7 +13,8 @@ namespace jitwise {
 
 namespace {
 
-template <class T> struct Same {
+template <class T>
+struct Same {
     using Sum = T;
     static Sum read(const char *address) {
         T value;
@@ -28,12 +29,18 @@ template <class T> struct Same {
     static constexpr int size = sizeof(T);
 };
 struct Logical : Same<std::uint8_t> {
-    static std::uint8_t join(std::uint8_t sum, std::uint8_t a, std::uint8_t b) { return sum | (a & b); }
+    static std::uint8_t join(std::uint8_t sum, std::uint8_t a, std::uint8_t b) {
+        return sum | (a & b);
+    }
 };
 struct Half {
     using Sum = float;
-    static float read(const char *address) { return half_to_float(Same<std::uint16_t>::read(address)); }
-    static void write(char *address, float sum) { Same<std::uint16_t>::write(address, float_to_half(sum)); }
+    static float read(const char *address) {
+        return half_to_float(Same<std::uint16_t>::read(address));
+    }
+    static void write(char *address, float sum) {
+        Same<std::uint16_t>::write(address, float_to_half(sum));
+    }
     static float join(float sum, float a, float b) { return sum + a * b; }
     static constexpr int size = 2;
 };
@@ -48,9 +55,11 @@ void tile(const Product2d &p, std::int64_t row, int rows, std::int64_t column, s
     for (std::int64_t i = 0; i < rows * columns_at_once; ++i) sums[i] = Sum(0);
     for (std::int64_t r = 0; r < p.k; ++r) {
         const char *source = p.b.data + r * p.b.row_stride + column * p.b.column_stride;
-        for (std::int64_t c = 0; c < columns; ++c) b[c] = Element::read(source + c * p.b.column_stride);
+        for (std::int64_t c = 0; c < columns; ++c)
+            b[c] = Element::read(source + c * p.b.column_stride);
         for (int i = 0; i < rows; ++i) {
-            const Sum a = Element::read(p.a.data + (row + i) * p.a.row_stride + r * p.a.column_stride);
+            const Sum a =
+                Element::read(p.a.data + (row + i) * p.a.row_stride + r * p.a.column_stride);
             Sum *sum = sums + i * columns_at_once;
             for (std::int64_t c = 0; c < columns; ++c) sum[c] = Element::join(sum[c], a, b[c]);
         }
@@ -62,14 +71,16 @@ void tile(const Product2d &p, std::int64_t row, int rows, std::int64_t column, s
     }
 }
 
-template <class Element> void product_of(const Product2d &p, std::int64_t begin, std::int64_t end) {
+template <class Element>
+void product_of(const Product2d &p, std::int64_t begin, std::int64_t end) {
     using Sum = typename Element::Sum;
     Scratch memory((rows_at_once + 1) * columns_at_once * sizeof(Sum));
     Sum *sums = reinterpret_cast<Sum *>(memory.data()), *b = sums + rows_at_once * columns_at_once;
     for (std::int64_t column = 0; column < p.n; column += columns_at_once) {
         const std::int64_t columns = std::min(columns_at_once, p.n - column);
         for (std::int64_t row = begin; row < end; row += rows_at_once)
-            tile<Element>(p, row, static_cast<int>(std::min<std::int64_t>(rows_at_once, end - row)), column, columns, sums, b);
+            tile<Element>(p, row, static_cast<int>(std::min<std::int64_t>(rows_at_once, end - row)),
+                          column, columns, sums, b);
     }
 }
 

@@ -36,10 +36,10 @@ struct Job {
     int seats;  // helpers that may still join
 };
 
-// Note: [Joining] A helper may arrive while the caller is leaving. It counts itself in (`inside`) before it
-// reads `open`; the caller closes before it waits for `inside` to be 0. Both are sequentially consistent,
-// so either the helper sees the job closed, or the caller waits for it. The job lives in the pool, so
-// a late helper never reads a dead stack.
+// Note: [Joining] A helper may arrive while the caller is leaving. It counts itself in (`inside`)
+// before it reads `open`; the caller closes before it waits for `inside` to be 0. Both are
+// sequentially consistent, so either the helper sees the job closed, or the caller waits for it.
+// The job lives in the pool, so a late helper never reads a dead stack.
 struct Pool {
     alignas(64) std::atomic<std::uint32_t> generation{0};
     std::atomic<bool> open{false};

@@ -4,8 +4,9 @@
 //
 // Items are handed out in runs of `grain`, on demand. The caller works too. Helpers are started at
 // the first need, spin for a moment after each job, then park. A caller that finds the pool at work
-// for someone else, or that runs inside of it, does its items alone: nobody ever waits for the pool.
-// After fork the child starts its own helpers. An exception in a body ends the job and is rethrown.
+// for someone else, or that runs inside of it, does its items alone: nobody ever waits for the
+// pool. After fork the child starts its own helpers. An exception in a body ends the job and is
+// rethrown.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,14 @@ constexpr double parallel_threshold = 12000;
 
 void parallel_for(std::int64_t items, std::int64_t grain, Body body, void *context);
 
-template <class Function> void parallel_for(std::int64_t items, std::int64_t grain, Function &&function) {
+template <class Function>
+void parallel_for(std::int64_t items, std::int64_t grain, Function &&function) {
     using Plain = std::remove_reference_t<Function>;
     parallel_for(
         items, grain,
-        [](void *context, std::int64_t begin, std::int64_t end) { (*static_cast<Plain *>(context))(begin, end); },
+        [](void *context, std::int64_t begin, std::int64_t end) {
+            (*static_cast<Plain *>(context))(begin, end);
+        },
         const_cast<void *>(static_cast<const void *>(&function)));
 }
 

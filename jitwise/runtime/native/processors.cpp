@@ -70,7 +70,8 @@ int cgroup_quota() {
 
 int wish_of(const char *variable) {
     const char *text = std::getenv(variable);
-    int count = text == nullptr ? 0 : std::atoi(text);  // OMP_NUM_THREADS may be a list; its first counts
+    int count =
+        text == nullptr ? 0 : std::atoi(text);  // OMP_NUM_THREADS may be a list; its first counts
     return std::max(count, 0);
 }
 

@@ -14,7 +14,8 @@ void Program::measure() {
     extent_count = 0;
     for (int rank : slot_ranks) extent_count += rank;
     // Constants first: 16-byte alignment of the inline elements.
-    frame_bytes = slot_ranks.size() * (16 + sizeof(Slot)) + (2 * extent_count + dims.count()) * sizeof(std::int64_t);
+    frame_bytes = slot_ranks.size() * (16 + sizeof(Slot)) +
+                  (2 * extent_count + dims.count()) * sizeof(std::int64_t);
     first_output.resize(outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         std::size_t j = 0;

@@ -1,14 +1,14 @@
 // A compiled function: a flat list of instructions over slots, and the machine that runs it.
 //
-// A slot is an array: address, shape, strides, type, and what it owns. Slots 0.. are the inputs. A program does
-// not change once it is made and keeps nothing of a call, so any number of threads may run it at once; the
-// state of a call is its Frame, on the stack when it is small.
+// A slot is an array: address, shape, strides, type, and what it owns. Slots 0.. are the inputs. A
+// program does not change once it is made and keeps nothing of a call, so any number of threads may
+// run it at once; the state of a call is its Frame, on the stack when it is small.
 //
 //     alloc 2 f64 [d0]; kernel k [0, 1] -> [2] over [d0]; outputs [2]
 //
-// The lock of the interpreter (GIL) is given up at the first instruction with microseconds of work, and taken
-// back when an instruction needs Python: an output array, a call of the host.
-// A slice, transposition or other view stays valid only while the slot it came from is not freed.
+// The lock of the interpreter (GIL) is given up at the first instruction with microseconds of work,
+// and taken back when an instruction needs Python: an output array, a call of the host. A slice,
+// transposition or other view stays valid only while the slot it came from is not freed.
 #pragma once
 
 #include <Python.h>
@@ -34,8 +34,20 @@ struct Result {
 enum class Status { ok, guard_failed, deoptimize, error };  // error: a Python exception is set
 
 enum class Opcode : std::uint8_t {
-    alloc, free, kernel, scalar, dimension, transpose, slice, broadcast, reshape, reverse, copy, library,
-    host, check,
+    alloc,
+    free,
+    kernel,
+    scalar,
+    dimension,
+    transpose,
+    slice,
+    broadcast,
+    reshape,
+    reverse,
+    copy,
+    library,
+    host,
+    check,
 };
 
 struct Frame;

@@ -14,9 +14,9 @@ PyObject *guard_failure_exception = nullptr;
 
 namespace {
 
-void make_program(ProgramObject *place, const std::string &name, nb::handle symbols, nb::handle dims,
-                  nb::handle guards, nb::handle inputs, nb::handle slots, nb::handle instructions,
-                  nb::handle outputs) {
+void make_program(ProgramObject *place, const std::string &name, nb::handle symbols,
+                  nb::handle dims, nb::handle guards, nb::handle inputs, nb::handle slots,
+                  nb::handle instructions, nb::handle outputs) {
     auto *program = new (place) ProgramObject;
     try {
         program->name = name;
@@ -36,8 +36,8 @@ std::vector<nb::object> converted(const Program &program, nb::handle arguments) 
         nb::object array = nb::steal(PyArray_FROM_O(item.ptr()));
         if (!array.is_valid()) throw nb::python_error();
         auto *plain = reinterpret_cast<PyArrayObject *>(array.ptr());
-        if (element_type_of_numpy(PyArray_TYPE(plain)) != spec.type || PyArray_NDIM(plain) != spec.ndim ||
-            !PyArray_ISNOTSWAPPED(plain))
+        if (element_type_of_numpy(PyArray_TYPE(plain)) != spec.type ||
+            PyArray_NDIM(plain) != spec.ndim || !PyArray_ISNOTSWAPPED(plain))
             throw nb::type_error("an input has another dtype or rank");
         arrays.push_back(std::move(array));
     }
@@ -47,7 +47,8 @@ std::vector<nb::object> converted(const Program &program, nb::handle arguments) 
 
 nb::object array_of(Result &result) {
     if (result.array != nullptr) return nb::steal(result.array);
-    PyObject *array = PyArray_New(&PyArray_Type, 0, nullptr, result.dtype_num, nullptr, nullptr, 0, 0, nullptr);
+    PyObject *array =
+        PyArray_New(&PyArray_Type, 0, nullptr, result.dtype_num, nullptr, nullptr, 0, 0, nullptr);
     if (array == nullptr) throw nb::python_error();
     std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject *>(array)), result.value,
                 PyArray_ITEMSIZE(reinterpret_cast<PyArrayObject *>(array)));
@@ -61,13 +62,18 @@ nb::list run_program(const ProgramObject &program, nb::handle arguments) {
         auto *array = reinterpret_cast<PyArrayObject *>(object.ptr());
         views.push_back({PyArray_BYTES(array), PyArray_NDIM(array),
                          reinterpret_cast<const std::int64_t *>(PyArray_DIMS(array)),
-                         reinterpret_cast<const std::int64_t *>(PyArray_STRIDES(array)), object.ptr()});
+                         reinterpret_cast<const std::int64_t *>(PyArray_STRIDES(array)),
+                         object.ptr()});
     }
     std::vector<Result> results(program.output_count());
     switch (program.run(views.data(), results.data())) {
     case Status::ok: break;
-    case Status::guard_failed: PyErr_SetString(guard_failure_exception, "a guard does not hold"); throw nb::python_error();
-    case Status::deoptimize: PyErr_SetString(deoptimize_exception, "a check failed"); throw nb::python_error();
+    case Status::guard_failed:
+        PyErr_SetString(guard_failure_exception, "a guard does not hold");
+        throw nb::python_error();
+    case Status::deoptimize:
+        PyErr_SetString(deoptimize_exception, "a check failed");
+        throw nb::python_error();
     case Status::error: throw nb::python_error();
     }
     nb::list list;
@@ -99,17 +105,22 @@ PyType_Slot slots[] = {
 
 }  // namespace
 
-PyTypeObject *program_type() { return reinterpret_cast<PyTypeObject *>(nb::type<ProgramObject>().ptr()); }
+PyTypeObject *program_type() {
+    return reinterpret_cast<PyTypeObject *>(nb::type<ProgramObject>().ptr());
+}
 
 Program *program_of(PyObject *handle) { return nb::inst_ptr<ProgramObject>(handle); }
 
 void bind_program(nb::module_ &module) {
-    nb::class_<ProgramObject>(module, "Program", nb::type_slots(slots), "A flat list of instructions, and the machine that runs it.")
-        .def("__init__", make_program, nb::arg("name"), nb::arg("symbols"), nb::arg("dims"), nb::arg("guards"),
-             nb::arg("inputs"), nb::arg("slots"), nb::arg("instructions"), nb::arg("outputs"))
+    nb::class_<ProgramObject>(module, "Program", nb::type_slots(slots),
+                              "A flat list of instructions, and the machine that runs it.")
+        .def("__init__", make_program, nb::arg("name"), nb::arg("symbols"), nb::arg("dims"),
+             nb::arg("guards"), nb::arg("inputs"), nb::arg("slots"), nb::arg("instructions"),
+             nb::arg("outputs"))
         .def("run", run_program, nb::arg("arrays"), "Results for these inputs, as arrays.")
         .def_prop_ro("name", [](const ProgramObject &program) { return program.name; })
-        .def_prop_ro("instruction_count", [](const ProgramObject &program) { return program.instructions.size(); });
+        .def_prop_ro("instruction_count",
+                     [](const ProgramObject &program) { return program.instructions.size(); });
 }
 
 }  // namespace jitwise

@@ -1,5 +1,6 @@
-// Programs from tuples. Everything that can be checked without running is checked here: slots are defined
-// before use with the ranks and types their users expect, dims exist, views refer to axes that exist.
+// Programs from tuples. Everything that can be checked without running is checked here: slots are
+// defined before use with the ranks and types their users expect, dims exist, views refer to axes
+// that exist.
 #include <nanobind/stl/string.h>
 
 #include <cstring>
@@ -42,7 +43,8 @@ public:
     }
     const Defined &use(int slot) const {
         check_slot(slot);
-        if (!defined_[slot].is) reject("slot " + std::to_string(slot) + " is used before it is defined");
+        if (!defined_[slot].is)
+            reject("slot " + std::to_string(slot) + " is used before it is defined");
         return defined_[slot];
     }
     bool is_output(int slot) const {
@@ -54,7 +56,8 @@ public:
 
 private:
     void check_slot(int slot) const {
-        if (slot < 0 || slot >= static_cast<int>(defined_.size())) reject("no slot " + std::to_string(slot));
+        if (slot < 0 || slot >= static_cast<int>(defined_.size()))
+            reject("no slot " + std::to_string(slot));
     }
     int word(nb::handle item) {
         program_.words.push_back(nb::cast<int>(item));
@@ -87,8 +90,9 @@ private:
 };
 
 Opcode opcode_named(const std::string &name) {
-    static const char *const names[] = {"alloc", "free", "kernel", "scalar", "dimension", "transpose", "slice",
-                                        "broadcast", "reshape", "reverse", "copy", "library", "host", "check"};
+    static const char *const names[] = {"alloc",     "free",    "kernel",    "scalar",  "dimension",
+                                        "transpose", "slice",   "broadcast", "reshape", "reverse",
+                                        "copy",      "library", "host",      "check"};
     for (int i = 0; i < 14; ++i)
         if (name == names[i]) return static_cast<Opcode>(i);
     reject("no instruction " + name);
@@ -112,10 +116,12 @@ void Parser::parse_kernel(Instruction &now, nb::handle tuple) {
     for (int list : {2, 3})
         for (nb::handle item : nb::object(tuple[list])) {
             const Defined &slot = use(word(item));
-            if (position >= kernel->operand_count()) reject("too many operands for kernel " + kernel->name);
+            if (position >= kernel->operand_count())
+                reject("too many operands for kernel " + kernel->name);
             const OperandSpec &spec = kernel->operands[position];
             if (size_of(slot.type) != spec.itemsize)
-                reject("operand " + std::to_string(position) + " of kernel " + kernel->name + " has another itemsize");
+                reject("operand " + std::to_string(position) + " of kernel " + kernel->name +
+                       " has another itemsize");
             if (spec.role == Role::scalar && slot.ndim != 0) reject("a scalar operand has rank 0");
             ++(list == 2 ? now.in_count : now.out_count);
             ++position;
@@ -124,7 +130,8 @@ void Parser::parse_kernel(Instruction &now, nb::handle tuple) {
         reject("too few operands for kernel " + kernel->name);
     now.ndim = dims(tuple[4]);
     int outer = word(tuple[5]);
-    if (outer < 0 || outer > now.ndim || now.ndim > max_rank) reject("bad iteration space of kernel " + kernel->name);
+    if (outer < 0 || outer > now.ndim || now.ndim > max_rank)
+        reject("bad iteration space of kernel " + kernel->name);
 }
 
 void Parser::parse_scalar(Instruction &now, nb::handle tuple) {
@@ -153,7 +160,8 @@ void Parser::parse_view(Instruction &now, nb::handle tuple) {
         now.ndim = from.ndim;
         if (dims(tuple[3]) != now.ndim) reject("a slice names every axis");
         for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
-        if (now.word_count != now.ndim || dims(tuple[5]) != now.ndim) reject("a slice names every axis");
+        if (now.word_count != now.ndim || dims(tuple[5]) != now.ndim)
+            reject("a slice names every axis");
         break;
     case Opcode::broadcast:
         for (nb::handle item : nb::object(tuple[3])) axis(item, from.ndim, -1), ++now.ndim;
@@ -174,7 +182,8 @@ void Parser::parse_copy(Instruction &now, nb::handle tuple) {
     now.slot = nb::cast<int>(tuple[1]);
     now.source = nb::cast<int>(tuple[2]);
     const Defined &to = use(now.slot), &from = use(now.source);
-    if (size_of(to.type) != size_of(from.type) || to.ndim != from.ndim) reject("a copy keeps dtype and rank");
+    if (size_of(to.type) != size_of(from.type) || to.ndim != from.ndim)
+        reject("a copy keeps dtype and rank");
 }
 
 void Parser::parse_library(Instruction &now, nb::handle tuple) {
@@ -182,16 +191,20 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
     now.library = library_named(name.c_str());
     if (now.library == nullptr) reject("no library instruction " + name);
     std::vector<Defined> operands;
-    for (nb::handle item : nb::object(tuple[2])) operands.push_back(use(word(item))), ++now.in_count;
-    for (nb::handle item : nb::object(tuple[3])) operands.push_back(use(word(item))), ++now.out_count;
+    for (nb::handle item : nb::object(tuple[2]))
+        operands.push_back(use(word(item))), ++now.in_count;
+    for (nb::handle item : nb::object(tuple[3]))
+        operands.push_back(use(word(item))), ++now.out_count;
     for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
     const int dim_words = nb::len(tuple) > 5 ? dims(tuple[5]) : 0;
     const bool scan = name == "cumsum" || name == "cumprod", iota = name == "iota";
     const int inputs = iota ? 0 : scan ? 1 : 2, attrs = iota ? 1 : scan ? 2 : 0;
-    if (now.in_count != inputs || now.out_count != 1 || now.word_count < attrs) reject("wrong operands of " + name);
+    if (now.in_count != inputs || now.out_count != 1 || now.word_count < attrs)
+        reject("wrong operands of " + name);
     const Defined &out = operands.back();
     for (const Defined &operand : operands)
-        if (operand.type != out.type || operand.ndim != out.ndim) reject("operands of " + name + " differ in dtype or rank");
+        if (operand.type != out.type || operand.ndim != out.ndim)
+            reject("operands of " + name + " differ in dtype or rank");
     if (attrs > 0) {
         int axis = program_.words[program_.words.size() - now.word_count - dim_words];
         if (axis < 0 || axis >= out.ndim) reject("an axis outside the array");
@@ -244,7 +257,8 @@ void Parser::parse(nb::handle tuple) {
     case Opcode::host: parse_host(now, tuple); break;
     case Opcode::check:
         now.source = nb::cast<int>(tuple[1]);
-        if (use(now.source).type != ElementType::boolean || use(now.source).ndim != 0) reject("a check takes a bool");
+        if (use(now.source).type != ElementType::boolean || use(now.source).ndim != 0)
+            reject("a check takes a bool");
         break;
     default: parse_view(now, tuple); break;
     }
@@ -252,7 +266,8 @@ void Parser::parse(nb::handle tuple) {
 }
 
 DimOp dim_op_named(const std::string &name) {
-    static const char *const names[] = {"const", "add", "sub", "mul", "floordiv", "mod", "min", "max"};
+    static const char *const names[] = {"const",    "add", "sub", "mul",
+                                        "floordiv", "mod", "min", "max"};
     for (int i = 0; i < 8; ++i)
         if (name == names[i]) return static_cast<DimOp>(i);
     reject("no dim operation " + name);
@@ -262,27 +277,34 @@ void parse_dims(Program &program, nb::handle symbols, nb::handle dims, nb::handl
     for (nb::handle item : symbols) {
         const bool is_size = nb::cast<std::string>(item[0]) == "size";
         Symbol symbol = {nb::cast<int>(item[1]), is_size ? nb::cast<int>(item[2]) : -1};
-        if (symbol.input < 0 || symbol.input >= static_cast<int>(program.inputs.size())) reject("a symbol of no input");
+        if (symbol.input < 0 || symbol.input >= static_cast<int>(program.inputs.size()))
+            reject("a symbol of no input");
         const InputSpec &input = program.inputs[symbol.input];
-        if (is_size ? symbol.axis < 0 || symbol.axis >= input.ndim : input.ndim != 0 || input.type != ElementType::i64)
+        if (is_size ? symbol.axis < 0 || symbol.axis >= input.ndim
+                    : input.ndim != 0 || input.type != ElementType::i64)
             reject("a symbol is the size of an axis or the value of an i64 of rank 0");
         program.dims.symbols.push_back(symbol);
     }
     for (nb::handle item : dims) {
-        DimStep step = {dim_op_named(nb::cast<std::string>(item[0])), nb::cast<std::int64_t>(item[1]), 0};
+        DimStep step = {dim_op_named(nb::cast<std::string>(item[0])),
+                        nb::cast<std::int64_t>(item[1]), 0};
         if (step.op != DimOp::constant) {
             step.b = nb::cast<std::int64_t>(item[2]);
             const std::int64_t known = static_cast<std::int64_t>(program.dims.count());
-            if (step.a < 0 || step.b < 0 || step.a >= known || step.b >= known) reject("a dim of later dims");
+            if (step.a < 0 || step.b < 0 || step.a >= known || step.b >= known)
+                reject("a dim of later dims");
         }
         program.dims.steps.push_back(step);
     }
     for (nb::handle item : guards) {
         const std::string name = nb::cast<std::string>(item[0]);
         if (name != "eq" && name != "ne" && name != "ge") reject("a guard is eq, ne or ge");
-        Guard guard = {name == "eq" ? Relation::equal : name == "ne" ? Relation::not_equal : Relation::not_negative,
+        Guard guard = {name == "eq"   ? Relation::equal
+                       : name == "ne" ? Relation::not_equal
+                                      : Relation::not_negative,
                        nb::cast<int>(item[1])};
-        if (guard.dim < 0 || guard.dim >= static_cast<int>(program.dims.count())) reject("a guard of no dim");
+        if (guard.dim < 0 || guard.dim >= static_cast<int>(program.dims.count()))
+            reject("a guard of no dim");
         program.dims.guards.push_back(guard);
     }
 }
@@ -290,7 +312,8 @@ void parse_dims(Program &program, nb::handle symbols, nb::handle dims, nb::handl
 }  // namespace
 
 void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, nb::handle guards,
-                   nb::handle inputs, nb::handle slots, nb::handle instructions, nb::handle outputs) {
+                   nb::handle inputs, nb::handle slots, nb::handle instructions,
+                   nb::handle outputs) {
     program.references = nb::list();
     for (nb::handle item : inputs) {
         InputSpec input = {type_of(item[0]), nb::cast<int>(item[1])};
@@ -299,7 +322,8 @@ void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, 
     }
     parse_dims(program, symbols, dims, guards);
     for (nb::handle item : outputs) program.outputs.push_back(nb::cast<int>(item));
-    const int count = PyLong_Check(slots.ptr()) ? nb::cast<int>(slots) : static_cast<int>(nb::len(slots));
+    const int count =
+        PyLong_Check(slots.ptr()) ? nb::cast<int>(slots) : static_cast<int>(nb::len(slots));
     if (count < static_cast<int>(program.inputs.size())) reject("fewer slots than inputs");
     Parser parser(program, count);
     for (std::size_t i = 0; i < program.inputs.size(); ++i)

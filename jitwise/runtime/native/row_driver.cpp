@@ -26,9 +26,11 @@ View over_rows(const View &view, int ndim, int outer) {
 
 }  // namespace
 
-RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer)
+RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+                 int outer)
     : kernel(kernel), outer_rank(outer), operands(kernel.operand_count()) {
-    if (outer < 0 || outer > ndim) throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
+    if (outer < 0 || outer > ndim)
+        throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
     std::copy_n(shape, outer, outer_shape);
     rows = product(shape, outer);
     inner = product(shape + outer, ndim - outer);
@@ -47,13 +49,16 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
             break;
         case Role::row:
             operand.access = RowAccess::single;
-            broadcast_strides(over_rows(views[k], ndim, outer), shape, outer, operand.outer_strides, kernel, k);
+            broadcast_strides(over_rows(views[k], ndim, outer), shape, outer, operand.outer_strides,
+                              kernel, k);
             break;
         case Role::vector:
             broadcast_strides(views[k], shape, ndim, strides, kernel, k);
             std::copy_n(strides, outer, operand.outer_strides);
-            operand.inner = Strided(nullptr, ndim - outer, shape + outer, strides + outer, operand.itemsize);
+            operand.inner =
+                Strided(nullptr, ndim - outer, shape + outer, strides + outer, operand.itemsize);
             operand.access = access_of(operand.inner, kernel.is_output(k));
+            evenly_spaced &= operand.inner.ndim <= 1;
             any_packed |= operand.access == RowAccess::packed;
             any_direct |= operand.access == RowAccess::direct;
             break;
@@ -62,14 +67,18 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
     order_rows();
 }
 
-// Rows may come in any order: along memory, as the first vector operand lies, and over as few axes as possible.
+// Rows may come in any order: along memory, as the first vector operand lies, and over as few axes
+// as possible.
 void RowPlan::order_rows() {
     const int count = kernel.operand_count();
     int guide = 0;
     while (guide < count - 1 && kernel.operands[guide].role != Role::vector) ++guide;
-    auto stride = [this](int k, int axis) -> std::int64_t & { return operands[k].outer_strides[axis]; };
+    auto stride = [this](int k, int axis) -> std::int64_t & {
+        return operands[k].outer_strides[axis];
+    };
     for (int axis = 1; axis < outer_rank; ++axis)
-        for (int i = axis; i > 0 && std::abs(stride(guide, i)) > std::abs(stride(guide, i - 1)); --i) {
+        for (int i = axis; i > 0 && std::abs(stride(guide, i)) > std::abs(stride(guide, i - 1));
+             --i) {
             std::swap(outer_shape[i], outer_shape[i - 1]);
             for (int k = 0; k < count; ++k) std::swap(stride(k, i), stride(k, i - 1));
         }
@@ -77,7 +86,8 @@ void RowPlan::order_rows() {
     for (int axis = 0; axis < outer_rank; ++axis) {
         if (outer_shape[axis] == 1) continue;
         bool merges = kept > 0;
-        for (int k = 0; merges && k < count; ++k) merges = stride(k, kept - 1) == stride(k, axis) * outer_shape[axis];
+        for (int k = 0; merges && k < count; ++k)
+            merges = stride(k, kept - 1) == stride(k, axis) * outer_shape[axis];
         const int to = merges ? kept - 1 : kept++;
         outer_shape[to] = merges ? outer_shape[to] * outer_shape[axis] : outer_shape[axis];
         for (int k = 0; k < count; ++k) stride(k, to) = stride(k, axis);
@@ -90,7 +100,8 @@ void RowPlan::locate(std::int64_t row, char **data) const {
     for (int k = 0; k < kernel.operand_count(); ++k) data[k] = operands[k].data;
     for (int axis = outer_rank - 1; axis >= 0; --axis) {
         std::int64_t quotient = row / outer_shape[axis], index = row - quotient * outer_shape[axis];
-        for (int k = 0; k < kernel.operand_count(); ++k) data[k] += index * operands[k].outer_strides[axis];
+        for (int k = 0; k < kernel.operand_count(); ++k)
+            data[k] += index * operands[k].outer_strides[axis];
         row = quotient;
     }
 }
@@ -99,7 +110,8 @@ void RowPlan::advance(std::int64_t *index, char **data) const {
     for (int axis = outer_rank - 1; axis >= 0; --axis) {
         const bool wraps = ++index[axis] == outer_shape[axis];
         const std::int64_t steps = wraps ? 1 - outer_shape[axis] : 1;
-        for (int k = 0; k < kernel.operand_count(); ++k) data[k] += steps * operands[k].outer_strides[axis];
+        for (int k = 0; k < kernel.operand_count(); ++k)
+            data[k] += steps * operands[k].outer_strides[axis];
         if (!wraps) return;
         index[axis] = 0;
     }
@@ -126,7 +138,8 @@ void run_range(const RowPlan &plan, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer) {
+void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+              int outer) {
     RowPlan plan(kernel, views, ndim, shape, outer);
     if (plan.rows == 0) return;
     if (plan.inner > 0 && run_row_per_lane(plan)) return;

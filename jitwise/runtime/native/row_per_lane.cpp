@@ -1,13 +1,15 @@
-// A lane takes a row of its own: for rows of few elements, and for rows whose neighbours lie side by side.
+// A lane takes a row of its own: for rows of few elements, and for rows whose neighbours lie side
+// by side.
 //
 //     rows   a0 a1 a2 | b0 b1 b2 | c0 ...      chunks   a0 b0 c0 ... | a1 b1 c1 ... | a2 b2 c2 ...
 //
-// So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally, and only the
-// epilogue runs row by row. Two uses:
-//   short    rows of at most 64 elements, in any layout: packed; blocks of eight are merged pairwise
-//   across   longer rows, when every chunk can be read in place, as in sums along the rows of a Fortran-ordered
-//            array; where the order matters the elements are taken in the order of row_worker.cpp: a set of
-//            accumulators for each of its lanes, merged by its trees
+// So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally,
+// and only the epilogue runs row by row. Two uses:
+//   short    rows of at most 96 elements, in any layout: packed; blocks of eight are merged
+//   pairwise across   longer rows, when every chunk can be read in place, as in sums along the rows
+//   of a Fortran-ordered
+//            array; where the order matters the elements are taken in the order of row_worker.cpp:
+//            a set of accumulators for each of its lanes, merged by its trees
 // For kernels whose reductions are all in the first phase, which reads no row operand,
 // and that write row operands only, in later phases.
 #include <algorithm>
@@ -15,17 +17,26 @@
 
 #include "pool.h"
 #include "rows.h"
+#include "transpose.h"
 
 namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t longest_short_row = 64;
+constexpr std::int64_t longest_short_row = 96;
 constexpr std::int64_t short_block = 8;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
 bool is_short(const RowPlan &plan) { return plan.inner <= longest_short_row; }
+
+// Short rows that go over several axes, or are very short, are packed as wholes; others block by
+// block.
+bool is_whole(const RowPlan &plan) {
+    const std::int64_t neighbours = plan.outer_shape[plan.outer_rank - 1];
+    return is_short(plan) &&
+           (plan.inner <= 16 || neighbours < plan.kernel.lanes / 2 || !plan.evenly_spaced);
+}
 
 // Elements begin, begin + stride, ... before end, of every row.
 struct Elements {
@@ -36,10 +47,16 @@ struct Elements {
 class RowPerLane {
 public:
     explicit RowPerLane(const RowPlan &plan)
-        : plan_(plan), kernel_(plan.kernel), lanes_(kernel_.lanes), block_(is_short(plan) ? short_block : chunks_per_block),
-          packed_chunks_(is_short(plan) ? plan.inner : block_),
+        : plan_(plan),
+          kernel_(plan.kernel),
+          lanes_(kernel_.lanes),
+          block_(is_short(plan) ? short_block : chunks_per_block),
+          packed_chunks_(is_whole(plan) ? plan.inner : block_),
           sets_(is_short(plan) || kernel_.any_order ? 1 : lanes_),
-          levels_count_(sets_ * Counter::levels_for((plan.inner + block_ * sets_ - 1) / (block_ * sets_))), memory_(bytes()) {
+          levels_count_(sets_ *
+                        Counter::levels_for((plan.inner + block_ * sets_ - 1) / (block_ * sets_))),
+          prefetches_(plan.rows * plan.inner > 100000),
+          memory_(bytes()) {
         char *free = memory_.data();
         accumulators_ = free;
         levels_ = accumulators_ + sets_ * kernel_.accumulator_bytes;
@@ -49,9 +66,11 @@ public:
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             const bool moves = kernel_.operands[k].role == Role::vector;
             buffers_[k] = free;
-            chunk_steps_[k] = moves ? static_cast<std::int64_t>(plan.operands[k].itemsize) * lanes_ : 0;
+            chunk_steps_[k] =
+                moves ? static_cast<std::int64_t>(plan.operands[k].itemsize) * lanes_ : 0;
             free += moves ? aligned(chunk_steps_[k] * packed_chunks_) : 64;
-            if (kernel_.is_output(k)) written_.push_back({k, plan.operands[k].outer_strides[last_]});
+            if (kernel_.is_output(k))
+                written_.push_back({k, plan.operands[k].outer_strides[last_]});
         }
     }
 
@@ -73,14 +92,16 @@ public:
 
     // Groups of up to `lanes` neighbours along the last outer axis.
     void run_groups(std::int64_t begin, std::int64_t end) {
-        const std::int64_t length = plan_.outer_shape[last_], groups = (length + lanes_ - 1) / lanes_;
+        const std::int64_t length = plan_.outer_shape[last_],
+                           groups = (length + lanes_ - 1) / lanes_;
         char *data[max_operands];
         std::int64_t index[max_rank];
         for (; begin < end; ++begin) {
             const std::int64_t line = begin / groups, first = (begin - line * groups) * lanes_;
             const int count = static_cast<int>(std::min<std::int64_t>(lanes_, length - first));
             start(line * length + first, index, data);
-            finish(sets_ > 1 ? reduce_in_order(data, count) : reduce(data, count), count, index, data);
+            finish(sets_ > 1 ? reduce_in_order(data, count) : reduce(data, count), count, index,
+                   data);
         }
     }
 
@@ -91,9 +112,11 @@ private:
     };
 
     std::size_t bytes() const {
-        std::size_t total = (sets_ + levels_count_) * kernel_.accumulator_bytes + aligned(16 * kernel_.reductions.size());
+        std::size_t total = (sets_ + levels_count_) * kernel_.accumulator_bytes +
+                            aligned(16 * kernel_.reductions.size());
         for (int k = 0; k < kernel_.operand_count(); ++k)
-            total += 64 + aligned(static_cast<std::size_t>(plan_.operands[k].itemsize) * lanes_ * packed_chunks_);
+            total += 64 + aligned(static_cast<std::size_t>(plan_.operands[k].itemsize) * lanes_ *
+                                  packed_chunks_);
         return total;
     }
 
@@ -105,7 +128,8 @@ private:
         }
     }
 
-    // Rows come in runs along the last outer axis. Leaves `index` and `data` after the last of them.
+    // Rows come in runs along the last outer axis. Leaves `index` and `data` after the last of
+    // them.
     void pack_group(int count, std::int64_t *index, char **data) {
         for (int done = 0; done < count;) {
             const std::int64_t left = plan_.outer_shape[last_] - index[last_];
@@ -134,19 +158,46 @@ private:
         }
     }
 
+    // Rows are read a few columns at a time, which hides from the processor that memory is read in
+    // order.
+    void prefetch_next(int k, const char *row, const Elements &elements, int run) const {
+        const RowOperand &operand = plan_.operands[k];
+        const std::int64_t stride = operand.outer_strides[last_],
+                           begin = elements.begin * operand.itemsize;
+        const std::int64_t bytes = elements.count() * operand.itemsize;
+        if (!prefetches_ || operand.inner.ndim != 1 || operand.inner.strides[0] != operand.itemsize)
+            return;
+        const char *next = row + run * stride + begin;
+        if (stride >= bytes && stride < 2 * bytes) {
+            for (std::int64_t offset = 0; offset < run * stride; offset += 64)
+                __builtin_prefetch(next + offset);
+        } else {
+            for (int r = 0; r < run; ++r)
+                for (std::int64_t offset = 0; offset < bytes; offset += 64)
+                    __builtin_prefetch(next + r * stride + offset);
+        }
+    }
+
     // Elements of `run` rows into lanes from `lane` on.
     void pack(int k, const char *row, const Elements &elements, int lane, int run) {
         const RowOperand &operand = plan_.operands[k];
         const int itemsize = operand.itemsize;
         const std::int64_t stride = operand.outer_strides[last_];
         char *to = buffers_[k] + lane * itemsize;
+        if (elements.stride == 1) prefetch_next(k, row, elements, run);
         if (operand.inner.ndim <= 1) {
-            const std::int64_t inner_stride = operand.inner.ndim == 0 ? 0 : operand.inner.strides[0];
-            for (std::int64_t i = elements.begin; i < elements.end; i += elements.stride, to += chunk_steps_[k])
+            const std::int64_t inner_stride =
+                operand.inner.ndim == 0 ? 0 : operand.inner.strides[0];
+            if (inner_stride == itemsize && elements.stride == 1 &&
+                transpose(to, chunk_steps_[k], row + elements.begin * itemsize, stride, run,
+                          elements.count(), itemsize))
+                return;
+            for (std::int64_t i = elements.begin; i < elements.end;
+                 i += elements.stride, to += chunk_steps_[k])
                 copy_run(to, itemsize, row + i * inner_stride, stride, run, itemsize);
             return;
         }
-        // Only short rows get here: `lies_across` wants evenly strided ones.
+        // Only short rows packed as wholes get here.
         char values[longest_short_row * 16];
         for (int r = 0; r < run; ++r) {
             gather(values, operand.inner, row + r * stride, 0, plan_.inner);
@@ -154,9 +205,11 @@ private:
         }
     }
 
-    // `data`: the first of `count` neighbours, read in place where they are dense; null: all is packed.
+    // `data`: the first of `count` neighbours, read in place where they are dense; null: all is
+    // packed.
     char *reduce(char *const *data, int count) {
-        const Reduction *first = kernel_.reductions.data(), *last = first + kernel_.reductions.size();
+        const Reduction *first = kernel_.reductions.data(),
+                        *last = first + kernel_.reductions.size();
         Counter counter(first, last, lanes_, kernel_.accumulator_bytes, levels_);
         char *now[max_operands];
         std::int64_t steps[max_operands];
@@ -167,7 +220,8 @@ private:
             for (int k = 0; k < kernel_.operand_count(); ++k) {
                 steps[k] = chunk_steps_[k];
                 now[k] = buffers_[k] + (data == nullptr ? begin * steps[k] : 0);
-                if (data != nullptr && !kernel_.is_output(k)) locate_block(k, data[k], {begin, end, 1}, count, &now[k], &steps[k]);
+                if (data != nullptr && !kernel_.is_output(k))
+                    locate_block(k, data[k], {begin, end, 1}, count, &now[k], &steps[k]);
             }
             kernel_.phases[0](now, steps, end - begin, lanes_, accumulators_, scalars_);
             if (plan_.inner <= block_) return accumulators_;
@@ -178,7 +232,8 @@ private:
 
     // Lane l of a row's own accumulator collects elements l, l + lanes, ...: here that is set l.
     char *reduce_in_order(char *const *data, int count) {
-        const Reduction *first = kernel_.reductions.data(), *last = first + kernel_.reductions.size();
+        const Reduction *first = kernel_.reductions.data(),
+                        *last = first + kernel_.reductions.size();
         const std::size_t bytes = kernel_.accumulator_bytes;
         Counter counter(first, last, lanes_, bytes, levels_, sets_);
         char *sets = accumulators_;
@@ -186,8 +241,10 @@ private:
         for (std::int64_t begin = 0; begin < plan_.inner; begin += block) {
             for (int lane = 0; lane < lanes_; ++lane) {
                 std::memcpy(accumulators_ + lane * bytes, kernel_.identities.data(), bytes);
-                const Elements elements = {begin + lane, std::min(begin + block, plan_.inner), lanes_};
-                if (elements.count() > 0) run_elements(elements, data, count, accumulators_ + lane * bytes);
+                const Elements elements = {begin + lane, std::min(begin + block, plan_.inner),
+                                           lanes_};
+                if (elements.count() > 0)
+                    run_elements(elements, data, count, accumulators_ + lane * bytes);
             }
             if (plan_.inner > block) counter.push(accumulators_);
         }
@@ -195,7 +252,8 @@ private:
         for (int lanes = lanes_, half; lanes > 1; lanes = half) {
             half = (lanes + 1) / 2;
             for (int lane = 0; lane < lanes - half; ++lane)
-                merge_accumulators(first, last, lanes_, sets + lane * bytes, sets + (lane + half) * bytes);
+                merge_accumulators(first, last, lanes_, sets + lane * bytes,
+                                   sets + (lane + half) * bytes);
         }
         return sets;
     }
@@ -206,16 +264,19 @@ private:
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             steps[k] = chunk_steps_[k];
             now[k] = buffers_[k];
-            if (!kernel_.is_output(k)) locate_block(k, data[k], elements, count, &now[k], &steps[k]);
+            if (!kernel_.is_output(k))
+                locate_block(k, data[k], elements, count, &now[k], &steps[k]);
         }
         kernel_.phases[0](now, steps, elements.count(), lanes_, accumulators, scalars_);
     }
 
-    void locate_block(int k, char *data, const Elements &elements, int count, char **now, std::int64_t *step) {
+    void locate_block(int k, char *data, const Elements &elements, int count, char **now,
+                      std::int64_t *step) {
         const RowOperand &operand = plan_.operands[k];
         if (*step == 0) {
             *now = data;
-        } else if (count == lanes_ && operand.inner.ndim == 1 && operand.outer_strides[last_] == operand.itemsize) {
+        } else if (count == lanes_ && operand.inner.ndim == 1 &&
+                   operand.outer_strides[last_] == operand.itemsize) {
             *step = operand.inner.strides[0] * elements.stride;
             *now = data + elements.begin * operand.inner.strides[0];
         } else {
@@ -234,7 +295,8 @@ private:
             std::copy_n(data, kernel_.operand_count(), now);
             for (; lane < end; ++lane) {
                 for (std::size_t r = 0; r < kernel_.reductions.size(); ++r)
-                    result_of_lane(kernel_.reductions[r], lanes_, accumulators, lane, scalars_ + 16 * r);
+                    result_of_lane(kernel_.reductions[r], lanes_, accumulators, lane,
+                                   scalars_ + 16 * r);
                 for (std::size_t phase = 1; phase < kernel_.phases.size(); ++phase)
                     kernel_.phases[phase](now, chunk_steps_, 0, lanes_, accumulators_, scalars_);
                 for (const Written &written : written_) now[written.operand] += written.stride;
@@ -251,6 +313,7 @@ private:
     const int lanes_;
     const std::int64_t block_, packed_chunks_;
     const int sets_, levels_count_;
+    const bool prefetches_;
     Scratch memory_;
     int last_;
     char *accumulators_, *levels_, *scalars_;
@@ -283,13 +346,15 @@ bool run_row_per_lane(const RowPlan &plan) {
     const int lanes = kernel.lanes;
     const double row_work = plan.row_work() + 8;
     const std::int64_t length = plan.outer_shape[plan.outer_rank - 1];
-    const std::int64_t groups = short_rows ? (plan.rows + lanes - 1) / lanes
-                                           : plan.rows / length * ((length + lanes - 1) / lanes);
-    std::int64_t grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(8000 / (row_work * lanes)));
+    const bool whole = is_whole(plan);
+    const std::int64_t groups = whole ? (plan.rows + lanes - 1) / lanes
+                                      : plan.rows / length * ((length + lanes - 1) / lanes);
+    std::int64_t grain =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(8000 / (row_work * lanes)));
     if (row_work * plan.rows < parallel_threshold) grain = groups;
     parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
         RowPerLane worker(plan);
-        if (short_rows) worker.run_short(begin * lanes, std::min(end * lanes, plan.rows));
+        if (whole) worker.run_short(begin * lanes, std::min(end * lanes, plan.rows));
         else worker.run_groups(begin, end);
     });
     return true;

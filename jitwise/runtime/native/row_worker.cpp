@@ -1,12 +1,13 @@
 // One thread's work on rows of a row kernel.
 //
-// A row is `chunks` chunks, the last of them perhaps short; 16 chunks are a block. A phase with reductions
-// accumulates a block, then merges the accumulators of blocks pairwise, then reduces the lanes:
+// A row is `chunks` chunks, the last of them perhaps short; 16 chunks are a block. A phase with
+// reductions accumulates a block, then merges the accumulators of blocks pairwise, then reduces the
+// lanes:
 //
 //     blocks   a b c d e   ->   ((a b) (c d)) e
 //
-// A short last chunk is packed and padded once per row, packed operands once per row if the row is one
-// block, else once per block and phase.
+// A short last chunk is packed and padded once per row, packed operands once per row if the row is
+// one block, else once per block and phase.
 #include <cstring>
 
 #include "rows.h"
@@ -96,7 +97,8 @@ void RowWorker::carve(char *shared_scratch) {
     }
     is_simple_ = plan_.blocks == 1 && !plan_.any_packed && shared_scratch == nullptr;
     for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
-        if (plan_.operands[k].access == RowAccess::direct) is_simple_ = is_simple_ && plan_.tail == 0;
+        if (plan_.operands[k].access == RowAccess::direct)
+            is_simple_ = is_simple_ && plan_.tail == 0;
     for (const Reduction &r : kernel_.reductions) has_index_ = has_index_ || is_index(r.op);
 }
 
@@ -111,8 +113,8 @@ void RowWorker::begin_row(char *const *data) {
             fill_run(buffers_[k], data[k], lanes_, operand.itemsize);
         } else if (operand.access == RowAccess::direct && plan_.tail > 0) {
             const int tail = plan_.tail, itemsize = operand.itemsize;
-            std::memcpy(buffers_[k], data[k] + (plan_.inner - tail) * itemsize, tail * itemsize);
-            fill_run(buffers_[k] + tail * itemsize, buffers_[k] + (tail - 1) * itemsize, lanes_ - tail, itemsize);
+            copy_padded(buffers_[k], data[k] + (plan_.inner - tail) * itemsize, tail, lanes_,
+                        itemsize);
         }
     }
     if (plan_.any_packed && plan_.blocks == 1) gather_block(0, plan_.chunks);
@@ -125,14 +127,16 @@ void RowWorker::gather_block(std::int64_t begin, std::int64_t end) {
         if (operand.access != RowAccess::packed) continue;
         gather(buffers_[k], operand.inner, data_[k], begin * lanes_, count);
         char *last = buffers_[k] + (count - 1) * operand.itemsize;
-        if (padded > count) fill_run(last + operand.itemsize, last, padded - count, operand.itemsize);
+        if (padded > count)
+            fill_run(last + operand.itemsize, last, padded - count, operand.itemsize);
     }
 }
 
 void RowWorker::scatter_block(std::int64_t begin, std::int64_t end) {
     for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
         if (plan_.operands[k].access != RowAccess::packed) continue;
-        scatter(plan_.operands[k].inner, data_[k], begin * lanes_, buffers_[k], elements(begin, end));
+        scatter(plan_.operands[k].inner, data_[k], begin * lanes_, buffers_[k],
+                elements(begin, end));
     }
 }
 
@@ -155,7 +159,8 @@ void RowWorker::run_chunks(int phase, std::int64_t begin, std::int64_t end) {
     const std::int64_t whole = end - begin - (apart ? 1 : 0);
     set_pointers(begin);
     if (whole > 0)
-        kernel_.phases[phase](pointers_, steps_, whole, short_end && !apart ? plan_.tail : lanes_, accumulators_, scalars_);
+        kernel_.phases[phase](pointers_, steps_, whole, short_end && !apart ? plan_.tail : lanes_,
+                              accumulators_, scalars_);
     if (apart) run_tail(phase, whole);
 }
 
@@ -164,7 +169,8 @@ void RowWorker::run_tail(int phase, std::int64_t offset) {
         if (plan_.operands[k].access == RowAccess::direct) pointers_[k] = buffers_[k];
         else pointers_[k] += offset * steps_[k];
     }
-    for (int k = kernel_.operand_count(); k < kernel_.pointer_count; ++k) pointers_[k] += offset * steps_[k];
+    for (int k = kernel_.operand_count(); k < kernel_.pointer_count; ++k)
+        pointers_[k] += offset * steps_[k];
     const int tail = plan_.tail;
     // What an earlier phase stored there must survive a phase that does not store.
     for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
@@ -221,18 +227,23 @@ void RowWorker::run_simple_row() {
         const Phase function = kernel_.phases[phase];
         if (first < last) {
             std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
-            if (has_index_) set_counters(&kernel_.reductions[first], &kernel_.reductions[0] + last, accumulators_, 0);
+            if (has_index_)
+                set_counters(&kernel_.reductions[first], &kernel_.reductions[0] + last,
+                             accumulators_, 0);
         }
         if (whole > 0) function(pointers_, steps_, whole, lanes_, accumulators_, scalars_);
-        if (plan_.tail > 0) function(tail_pointers_, steps_, 1, plan_.tail, accumulators_, scalars_);
-        for (int r = first; r < last; ++r) reduce_lanes(kernel_.reductions[r], lanes_, accumulators_, scalars_ + 16 * r);
+        if (plan_.tail > 0)
+            function(tail_pointers_, steps_, 1, plan_.tail, accumulators_, scalars_);
+        for (int r = first; r < last; ++r)
+            reduce_lanes(kernel_.reductions[r], lanes_, accumulators_, scalars_ + 16 * r);
     }
 }
 
 void RowWorker::run_row() {
     if (is_simple_) return run_simple_row();
     for (int phase = 0; phase < static_cast<int>(kernel_.phases.size()); ++phase) {
-        if (kernel_.reduction_begin[phase] == kernel_.reduction_begin[phase + 1]) map_blocks(phase, 0, plan_.blocks);
+        if (kernel_.reduction_begin[phase] == kernel_.reduction_begin[phase + 1])
+            map_blocks(phase, 0, plan_.blocks);
         else finish_phase(phase, reduce_blocks(phase, 0, plan_.blocks));
     }
 }

@@ -1,4 +1,5 @@
-// Row kernels: what the driver knows of the operands (RowPlan), and one thread's working state (RowWorker).
+// Row kernels: what the driver knows of the operands (RowPlan), and one thread's working state
+// (RowWorker).
 #pragma once
 
 #include <algorithm>
@@ -35,9 +36,11 @@ struct RowPlan {
     std::int64_t outer_shape[max_rank];
     bool any_packed = false;
     bool any_direct = false;
+    bool evenly_spaced = true;  // every vector operand has one stride along the row
     SmallBuffer<RowOperand, 2> operands;
 
-    RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape, int outer);
+    RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+            int outer);
     // Addresses of every operand's first element in row `row`.
     void locate(std::int64_t row, char **data) const;
     void advance(std::int64_t *index, char **data) const;
@@ -51,8 +54,14 @@ private:
 class Counter {
 public:
     // What is pushed is `copies` sets of accumulators of `bytes` each, merged set by set.
-    Counter(const Reduction *first, const Reduction *last, int lanes, std::size_t bytes, char *levels, int copies = 1)
-        : first_(first), last_(last), lanes_(lanes), copies_(copies), bytes_(bytes), levels_(levels) {}
+    Counter(const Reduction *first, const Reduction *last, int lanes, std::size_t bytes,
+            char *levels, int copies = 1)
+        : first_(first),
+          last_(last),
+          lanes_(lanes),
+          copies_(copies),
+          bytes_(bytes),
+          levels_(levels) {}
     void push(char *accumulators);
     // The merge of all that was pushed; at least one.
     char *collapse();
@@ -81,7 +90,8 @@ public:
     void begin_row(char *const *data);
     // All phases of the row begun last.
     void run_row();
-    // Blocks [begin, end) of one phase; the accumulators of its reductions, valid until the next call.
+    // Blocks [begin, end) of one phase; the accumulators of its reductions, valid until the next
+    // call.
     char *reduce_blocks(int phase, std::int64_t begin, std::int64_t end);
     void map_blocks(int phase, std::int64_t begin, std::int64_t end);
     void finish_phase(int phase, char *accumulators);
@@ -107,10 +117,12 @@ private:
     Scratch memory_;
     char *accumulators_, *levels_, *scalars_;
     char *data_[max_operands];
-    char *buffers_[max_operands];  // a block of a packed operand, a chunk of a constant or direct one
+    char *
+        buffers_[max_operands];  // a block of a packed operand, a chunk of a constant or direct one
     char *pointers_[max_operands];
     std::int64_t steps_[max_operands];
-    // A row of one block, nothing packed: the pointers of its whole chunks and of its tail are set once.
+    // A row of one block, nothing packed: the pointers of its whole chunks and of its tail are set
+    // once.
     bool is_simple_ = false;
     bool has_index_ = false;
     char *tail_pointers_[max_operands];

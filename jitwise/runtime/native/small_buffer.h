@@ -8,7 +8,8 @@
 
 namespace jitwise {
 
-template <class T, std::size_t N> class SmallBuffer {
+template <class T, std::size_t N>
+class SmallBuffer {
     static_assert(std::is_trivially_destructible<T>::value, "elements are never destroyed");
 
 public:

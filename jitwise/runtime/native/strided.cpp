@@ -2,6 +2,14 @@
 
 #include <algorithm>
 
+#include "transpose.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
+#define JITWISE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define JITWISE_WIDE
+#endif
+
 namespace jitwise {
 
 namespace {
@@ -20,13 +28,27 @@ void copy_typed(char *dst, std::int64_t dst_stride, const char *src, std::int64_
     }
 }
 
+template <class T, int step>
+void gather_evenly(char *__restrict dst, const char *__restrict src, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(dst + i * sizeof(T), src + i * step * static_cast<std::int64_t>(sizeof(T)),
+                    sizeof(T));
+}
+
+// Every other element and backwards are common, and with a known step the compiler shuffles
+// vectors.
 template <class T>
-void gather_typed(char *dst, const char *src, std::int64_t src_stride, std::int64_t count) {
+void gather_typed(char *__restrict dst, const char *__restrict src, std::int64_t src_stride,
+                  std::int64_t count) {
+    constexpr std::int64_t size = sizeof(T);
+    if (src_stride == 2 * size) return gather_evenly<T, 2>(dst, src, count);
+    if (src_stride == -size) return gather_evenly<T, -1>(dst, src, count);
     for (std::int64_t i = 0; i < count; ++i)
         std::memcpy(dst + i * sizeof(T), src + i * src_stride, sizeof(T));
 }
 
-template <class T> void fill_typed(char *dst, const char *src, std::int64_t count) {
+template <class T>
+void fill_typed(char *dst, const char *src, std::int64_t count) {
     T value;
     std::memcpy(&value, src, sizeof(T));
     for (std::int64_t i = 0; i < count; ++i) std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
@@ -59,9 +81,11 @@ void carry(const Strided &space, std::int64_t *index, std::int64_t *offset) {
 // Rows of a few elements each are copied column by column, so that the loops stay long.
 constexpr std::int64_t short_run = 16;
 
-// Calls visit(element address, its stride, dense position, dense stride in elements, length) for each run.
+// Calls visit(element address, its stride, dense position, dense stride in elements, length) for
+// each run.
 template <class Visit>
-void for_runs(const Strided &space, char *data, std::int64_t start, std::int64_t count, Visit visit) {
+void for_runs(const Strided &space, char *data, std::int64_t start, std::int64_t count,
+              Visit visit) {
     if (space.ndim <= 1) {
         std::int64_t stride = space.ndim == 0 ? 0 : space.strides[0];
         visit(data + start * stride, stride, std::int64_t{0}, std::int64_t{1}, count);
@@ -73,10 +97,12 @@ void for_runs(const Strided &space, char *data, std::int64_t start, std::int64_t
     const std::int64_t length = space.shape[last];
     std::int64_t done = 0;
     while (done < count) {
-        const std::int64_t rows = std::min(space.shape[last - 1] - index[last - 1], (count - done) / length);
+        const std::int64_t rows =
+            std::min(space.shape[last - 1] - index[last - 1], (count - done) / length);
         if (length <= short_run && index[last] == 0 && rows > 4) {
             for (std::int64_t column = 0; column < length; ++column)
-                visit(data + offset + column * space.strides[last], space.strides[last - 1], done + column, length, rows);
+                visit(data + offset + column * space.strides[last], space.strides[last - 1],
+                      done + column, length, rows);
             done += rows * length;
             if (done == count) return;
             index[last - 1] += rows - 1;
@@ -149,18 +175,51 @@ void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
     }
 }
 
-void gather(char *dst, const Strided &source, const char *data, std::int64_t start, std::int64_t count) {
+namespace {
+
+JITWISE_WIDE void fill_4(char *dst, std::uint32_t value, std::int64_t count) {
+    std::uint32_t *place = reinterpret_cast<std::uint32_t *>(dst);
+    for (std::int64_t i = 0; i < count; ++i) place[i] = value;
+}
+JITWISE_WIDE void fill_8(char *dst, std::uint64_t value, std::int64_t count) {
+    std::uint64_t *place = reinterpret_cast<std::uint64_t *>(dst);
+    for (std::int64_t i = 0; i < count; ++i) place[i] = value;
+}
+
+}  // namespace
+
+void copy_padded(char *dst, const char *src, std::int64_t valid, std::int64_t count, int itemsize) {
+    // The whole chunk is filled, from its aligned start: the elements then overwrite their part.
+    if (itemsize == 8) {
+        std::uint64_t value;
+        std::memcpy(&value, src + (valid - 1) * 8, 8);
+        fill_8(dst, value, count);
+    } else if (itemsize == 4) {
+        std::uint32_t value;
+        std::memcpy(&value, src + (valid - 1) * 4, 4);
+        fill_4(dst, value, count);
+    } else {
+        fill_run(dst + valid * itemsize, src + (valid - 1) * itemsize, count - valid, itemsize);
+    }
+    std::memcpy(dst, src, valid * itemsize);
+}
+
+void gather(char *dst, const Strided &source, const char *data, std::int64_t start,
+            std::int64_t count) {
     const int itemsize = source.itemsize;
     for_runs(source, const_cast<char *>(data), start, count,
-             [=](const char *src, std::int64_t stride, std::int64_t position, std::int64_t step, std::int64_t run) {
+             [=](const char *src, std::int64_t stride, std::int64_t position, std::int64_t step,
+                 std::int64_t run) {
                  copy_run(dst + position * itemsize, step * itemsize, src, stride, run, itemsize);
              });
 }
 
-void scatter(const Strided &target, char *data, std::int64_t start, const char *src, std::int64_t count) {
+void scatter(const Strided &target, char *data, std::int64_t start, const char *src,
+             std::int64_t count) {
     const int itemsize = target.itemsize;
     for_runs(target, data, start, count,
-             [=](char *dst, std::int64_t stride, std::int64_t position, std::int64_t step, std::int64_t run) {
+             [=](char *dst, std::int64_t stride, std::int64_t position, std::int64_t step,
+                 std::int64_t run) {
                  copy_run(dst, stride, src + position * itemsize, step * itemsize, run, itemsize);
              });
 }
@@ -195,12 +254,18 @@ int normalise(CopyAxis *axes, const std::int64_t *dst, const std::int64_t *src,
 }
 
 // A transposition is copied in tiles, so that every cache line fetched is used up before it leaves.
-void copy_plane(char *dst, const char *src, const CopyAxis &outer, const CopyAxis &inner, int itemsize) {
+void copy_plane(char *dst, const char *src, const CopyAxis &outer, const CopyAxis &inner,
+                int itemsize) {
     constexpr std::int64_t tile = 32;
-    bool crossed = std::abs(inner.src) > std::abs(outer.src) && inner.length > tile && outer.src != 0;
+    bool crossed =
+        std::abs(inner.src) > std::abs(outer.src) && inner.length > tile && outer.src != 0;
     std::int64_t width = crossed ? tile : inner.length;
     for (std::int64_t start = 0; start < inner.length; start += width) {
         std::int64_t run = std::min(width, inner.length - start);
+        if (crossed && inner.dst == itemsize && outer.src == itemsize &&
+            transpose(dst + start * itemsize, outer.dst, src + start * inner.src, inner.src, run,
+                      outer.length, itemsize))
+            continue;
         for (std::int64_t row = 0; row < outer.length; ++row)
             copy_run(dst + row * outer.dst + start * inner.dst, inner.dst,
                      src + row * outer.src + start * inner.src, inner.src, run, itemsize);
@@ -210,7 +275,8 @@ void copy_plane(char *dst, const char *src, const CopyAxis &outer, const CopyAxi
 }  // namespace
 
 void copy_strided(char *dst, const std::int64_t *dst_strides, const char *src,
-                  const std::int64_t *src_strides, const std::int64_t *shape, int ndim, int itemsize) {
+                  const std::int64_t *src_strides, const std::int64_t *shape, int ndim,
+                  int itemsize) {
     if (product(shape, ndim) == 0) return;
     CopyAxis axes[max_rank];
     int rank = normalise(axes, dst_strides, src_strides, shape, ndim);

@@ -12,7 +12,8 @@ struct View {
     int ndim;
     const std::int64_t *shape;
     const std::int64_t *strides;
-    // The PyObject that owns the memory, or null when unknown: only what is handed to Python needs it.
+    // The PyObject that owns the memory, or null when unknown: only what is handed to Python needs
+    // it.
     void *owner = nullptr;
 };
 
