@@ -14,9 +14,17 @@ chunk.
       prologue                           %v4 = load <64 x float>, ptr %p0, align 1   br exit
       br %any, loop, exit                ... br %more, loop, done
 
-A phase that memory alone keeps busy takes a chunk in parts, one after another (see `schedule`).
-Memory is never assumed to be aligned. Complex values are interleaved in memory and a pair of
-vectors in a body.
+A phase that memory alone keeps busy takes a chunk in parts, one after another (see `schedule`). A
+short one of a map has its loop twice: `stream` stores past the caches, for outputs that begin at
+cache lines and are far larger than the caches, or when the driver passes any `scalars` at all.
+Elsewhere memory is never assumed to be aligned. Complex values are interleaved in memory and a pair
+of vectors in a body.
+
+Note: [Streams]
+    GB/s, float64 arrays of 256 MB, one thread; np.copyto 29.8
+    (a * 2 + 1) * 3     26.9     streaming 34.6
+    a * 2 + b           29.8     streaming 38.1
+    A second loop of up to twelve operations takes 0.2 ms to compile.
 """
 
 from __future__ import annotations
@@ -44,6 +52,10 @@ from .accumulate import Accumulator, accumulator_offsets, combine
 from .operations import BOOL, Operand, Operations
 from .text import PARTS, SCALARS, FunctionText, overload, widen
 
+CACHE_LINE = 64
+STREAMED_BYTES = 16 << 20  # of outputs, in one call: each thread is given a share of an array
+STREAMED_STATEMENTS = 12
+STREAMED = "!0 = !{i32 1}"  # what `!nontemporal` wants to be pointed at
 SIGNATURE = "ptr %pointers, ptr %steps, i64 %chunks, i64 %valid, ptr %accumulators, ptr %scalars"
 
 
@@ -70,6 +82,8 @@ def emit_kernels(kernels: Sequence[Kernel]) -> ModuleText:
             lines += emission.phase(index, name)
         names.append(phases)
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
+    if operations.metadata:
+        parts.append(operations.metadata)
     return ModuleText("\n".join(parts) + "\n", tuple(names), frozenset(operations.symbols))
 
 
@@ -92,7 +106,7 @@ class _KernelEmission:
         emission = PhaseEmission(self, self.kernel.phases[index])
         emission.entry()
         if self.kernel.phases[index].body:
-            emission.loop()
+            emission.loops()
         function.label("exit")
         function.line("ret void")
         allocations = function.allocations()
@@ -122,6 +136,8 @@ class PhaseEmission:
         self.accumulators: list[Accumulator] = []
         self.places: dict[int, str] = {}
         self.parts = choose_parts(phase)
+        self.before = "entry"  # the block before the loop
+        self.streaming = False
 
     # ---- the entry block
 
@@ -148,6 +164,11 @@ class PhaseEmission:
             for statement in self.phase.body:
                 if isinstance(statement, Reduce):
                     self.accumulators.append(Accumulator(self, statement))
+        streams = self.streams()
+        if streams:
+            self.function.line(f"br i1 {self.large(streams)}, label %stream, label %cached")
+            self.function.label("cached")
+            self.before = "cached"
         self.function.line("%any = icmp sgt i64 %chunks, 0")
         self.function.line("br i1 %any, label %loop, label %exit")
 
@@ -196,42 +217,90 @@ class PhaseEmission:
 
     # ---- the loop
 
-    def loop(self) -> None:
-        """One chunk, then the accumulators' way back to memory."""
+    def loops(self) -> None:
+        """The loop, the accumulators' way back to memory, and the loop that streams."""
         function = self.function
-        function.label("loop")
-        function.line("%left = phi i64 [%chunks, %entry], [%less, %loop]")
+        self.loop("loop", self.before, "done" if self.accumulators else "exit")
+        if self.accumulators:
+            function.label("done")
+            for accumulator in self.accumulators:
+                accumulator.finish()
+            function.line("br label %exit")
+        if self.before == "cached":
+            self.streaming = True
+            self.e.metadata = STREAMED
+            self.loop("stream", "entry", "fenced")
+            self.streaming = False
+            function.label("fenced")
+            function.line("fence seq_cst")  # streamed stores are not ordered by later ones
+            function.line("br label %exit")
+
+    def loop(self, label: str, before: str, after: str) -> None:
+        """One chunk."""
+        function, suffix = self.function, "s" if self.streaming else ""
+        function.label(label)
+        function.line(f"%left{suffix} = phi i64 [%chunks, %{before}], [%less{suffix}, %{label}]")
         for number in self.moving:
-            function.line(f"%p{number} = phi ptr [%base{number}, %entry], [%next{number}, %loop]")
+            next = f"%next{number}{suffix}"
+            function.line(
+                f"%p{number}{suffix} = phi ptr [%base{number}, %{before}], [{next}, %{label}]"
+            )
         for accumulator in self.accumulators:
             accumulator.begin()
         self.e.lanes //= self.parts
         splats = {number: self.splat(operand) for number, operand in self.body_scalars.items()}
         for part in range(self.parts):
             self.vector = dict(splats)
-            self.places = {number: self.place(number, part) for number in self.moving}
+            self.places = {
+                number: self.place(number, f"%p{number}{suffix}", part) for number in self.moving
+            }
             waiting = iter(self.accumulators)
             for statement in self.phase.body:
                 self.vector_statement(statement, waiting)
         self.e.lanes = self.kernel.lanes
         for number in self.moving:
-            function.line(f"%next{number} = getelementptr i8, ptr %p{number}, i64 %step{number}")
-        function.line("%less = sub i64 %left, 1")
-        function.line("%more = icmp ne i64 %less, 0")
-        function.line(f"br i1 %more, label %loop, label %{'done' if self.accumulators else 'exit'}")
-        if self.accumulators:
-            function.label("done")
-            for accumulator in self.accumulators:
-                accumulator.finish()
-            function.line("br label %exit")
+            function.line(
+                f"%next{number}{suffix} = "
+                f"getelementptr i8, ptr %p{number}{suffix}, i64 %step{number}"
+            )
+        function.line(f"%less{suffix} = sub i64 %left{suffix}, 1")
+        function.line(f"%more{suffix} = icmp ne i64 %less{suffix}, 0")
+        function.line(f"br i1 %more{suffix}, label %{label}, label %{after}")
 
-    def place(self, number: int, part: int) -> str:
+    def streams(self) -> list[int]:
+        """The outputs, if the phase has a loop that streams them: light, and whole cache lines."""
+        kernel = self.kernel
+        if kernel.mode != "map" or self.parts == 1:
+            return []
+        if sum(isinstance(each, Compute) for each in self.phase.body) > STREAMED_STATEMENTS:
+            return []
+        outputs = [n for n in self.moving if kernel.operands[n].is_output]
+        sizes = [kernel.operands[n].dtype.itemsize * kernel.lanes // self.parts for n in outputs]
+        return outputs if all(size % CACHE_LINE == 0 for size in sizes) else []
+
+    def large(self, outputs: list[int]) -> str:
+        """Whether this call is to stream."""
+        define, kernel = self.function.define, self.kernel
+        size = sum(kernel.operands[n].dtype.itemsize for n in outputs) * kernel.lanes
+        many = define(f"icmp sge i64 %chunks, {STREAMED_BYTES // size}")
+        told = define("icmp ne ptr %scalars, null")
+        wanted = define(f"or i1 {many}, {told}")
+        places = [define(f"ptrtoint ptr %base{n} to i64") for n in outputs]
+        together = places[0]
+        for place in places[1:]:
+            together = define(f"or i64 {together}, {place}")
+        low = define(f"and i64 {together}, {CACHE_LINE - 1}")
+        aligned = define(f"icmp eq i64 {low}, 0")
+        some = define("icmp sgt i64 %chunks, 0")
+        return define(f"and i1 {some}, {define(f'and i1 {wanted}, {aligned}')}")
+
+    def place(self, number: int, start: str, part: int) -> str:
         """Where one part of a chunk of an operand begins."""
         if part == 0:
-            return f"%p{number}"
+            return start
         dtypes = [*[operand.dtype for operand in self.kernel.operands], *self.kernel.scratch]
         size = dtypes[number].itemsize * self.e.lanes * part
-        return self.function.define(f"getelementptr i8, ptr %p{number}, i64 {size}")
+        return self.function.define(f"getelementptr i8, ptr {start}, i64 {size}")
 
     def used_scalars(self) -> dict[int, Operand]:
         """Single values that the body uses, in order of use; finished reductions are loaded."""
@@ -318,7 +387,14 @@ class PhaseEmission:
         if dtype.kind == "b":
             mask, type = type, widen("i8", e.lanes)
             text = self.function.define(f"zext {mask} {text} to {type}")
-        self.function.line(f"store {type} {text}, ptr {pointer}, align {alignment}")
+        self.write(type, text, pointer, alignment)
+
+    def write(self, type: str, text: str, pointer: str, alignment: int) -> None:
+        """Store a value of LLVM type `type`; past the caches when streaming."""
+        where = f"align {alignment}"
+        if self.streaming:
+            where = f"align {CACHE_LINE}, !nontemporal !0"
+        self.function.line(f"store {type} {text}, ptr {pointer}, {where}")
 
     def store_pairs(self, operand: Operand, pointer: str, alignment: int) -> None:
         """Interleaved real and imaginary parts."""
@@ -337,7 +413,7 @@ class PhaseEmission:
         pairs = self.function.define(
             f"call {both} @{name}({type} {operand.text}, {type} {operand.imag})"
         )
-        self.function.line(f"store {both} {pairs}, ptr {pointer}, align {alignment}")
+        self.write(both, pairs, pointer, alignment)
 
 
 def _memory_of(statement: Statement) -> int | None:

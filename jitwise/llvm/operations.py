@@ -42,6 +42,7 @@ class Operations:
         self.declarations: dict[str, str] = {}
         self.symbols: set[str] = set()
         self.support: dict[str, str] = {}
+        self.metadata = ""
 
     # ---- types
 

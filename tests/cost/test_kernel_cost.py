@@ -54,12 +54,18 @@ def test_a_phase_has_one_loop_and_no_tail():
 def test_a_phase_with_little_arithmetic_takes_a_chunk_in_two_parts():
     text = emit_kernels([chain(3)]).text
     assert text.count("\nloop:") == 1
-    assert len(re.findall(r"load <64 x float>", text)) == 2
-    assert len(re.findall(r"store <64 x float>", text)) == 2
+    assert text.count("\nstream:") == 1
+    assert len(re.findall(r"load <64 x float>", text)) == 2 * 2
+    assert len(re.findall(r"store <64 x float>.*, align 1\n", text)) == 2
+    assert len(re.findall(r"store <64 x float>.*, align 64, !nontemporal", text)) == 2
+
+
+def test_a_long_phase_has_no_second_loop():
+    assert "stream:" not in emit_kernels([chain(7)]).text
 
 
 def test_a_kernel_around_no_operation_has_few_instructions():
-    assert instructions(emit_kernels([chain(0)]).text) <= 24
+    assert instructions(emit_kernels([chain(0)]).text) <= 50
 
 
 def test_equal_kernels_are_compiled_once():
