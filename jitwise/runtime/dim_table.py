@@ -4,7 +4,7 @@ anything runs.
     n*m - 1    ->    ("mul", 0, 1), ("const", 1), ("sub", 2, 3)
 
 Entries 0.. are the symbols; equal subexpressions stand once. An overflow of 64 bits ends the run,
-natively.
+natively; a constant beyond them raises OverflowError here.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class DimTable:
         return found
 
     def _constant(self, value: int) -> int:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{value} is no 64-bit size")
         return self._entry(("const", int(value)))
 
     def _polynomial(self, size: Dim) -> int:

@@ -72,7 +72,7 @@ class Tracer:
         return handler(self._trace, *args, **options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        if self._kind == "python":
+        if self._kind == "python" and type(self._hint) is not complex:  # np.float64 refuses those
             return np.array(concrete(self))
         self._trace.refuse("convert", "a NumPy array")
 
@@ -130,6 +130,8 @@ class Tracer:
         return complex(concrete(self, "complex"))
 
     def __index__(self) -> int:
+        if type(self._hint) is bool:  # NumPy takes a bool for a mask, and asks it for an index
+            self._trace.refuse("value", "an index")
         return operator.index(concrete(self, "an index"))
 
     def __hash__(self) -> int:
@@ -173,7 +175,8 @@ class Tracer:
             exported = name in _EXPORTS and self._hint is None and self._kind != "python"
             if exported and _is_users(sys._getframe(1)):
                 self._trace.refuse("convert", "what another library reads")
-            if name.startswith("__") or not hasattr(np.ndarray, name):
+            owner = np.ndarray if self._kind == "array" else self.__class__
+            if name.startswith("__") or not hasattr(owner, name):
                 raise AttributeError(
                     f"{self.__class__.__name__!r} object has no attribute {name!r}"
                 )

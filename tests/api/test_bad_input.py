@@ -38,6 +38,9 @@ def survives(function: Any, bad: tuple, good: tuple = (GOOD,), jitted: Any = Non
     return jitted
 
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PendingDeprecationWarning)
+    MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
 UNUSUAL = {
     "objects": np.array([[1, 2.5, Fraction(1, 3)]], object),
     "mixed objects": np.array([["a", None, 3]], object),
@@ -50,7 +53,7 @@ UNUSUAL = {
     "complex longdouble": np.array([[1, 2, 3]], np.clongdouble),
     "void": np.zeros((1, 3), "V5"),
     "masked": np.ma.masked_array([[1.0, 2.0, 3.0]], [[False, True, False]]),
-    "matrix": np.matrix([[1.0, 2.0], [3.0, 4.0]]),
+    "matrix": MATRIX,
     "record array": np.rec.array([(1, 2.0)], [("a", "i4"), ("b", "f8")]),
     "list": [[1.0, 2.0, 3.0]],
     "ragged list": [[1.0], [2.0, 3.0]],
@@ -86,7 +89,7 @@ FUNCTIONS = {
     "asarray": lambda x: np.asarray(x) + 1,
     "join": lambda x: np.concatenate([x, x]),
     "length": lambda x: len(x) * 2,
-    "iteration": lambda x: [each for each in x],
+    "iteration": lambda x: [each * 1 for each in x],
 }
 
 
@@ -104,20 +107,20 @@ def _plain(item: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", UNUSUAL)
-def test_unusual_input_gives_what_numpy_gives_or_raises(kind, name):
-    function, bad = FUNCTIONS[name], UNUSUAL[kind]
+def test_unusual_input_gives_what_numpy_gives_or_raises(name):
+    function = FUNCTIONS[name]
     jitted = jit(function)
-    for argument in (GOOD, bad, bad, GOOD):
-        outcomes = []
-        for called in (function, jitted):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    outcomes.append(_plain(called(argument)))
-                except Exception as error:
-                    outcomes.append(type(error))
-        same(outcomes[1], outcomes[0])
+    for kind, bad in UNUSUAL.items():
+        for argument in (GOOD, bad, bad):
+            outcomes = []
+            for called in (function, jitted):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        outcomes.append(_plain(called(argument)))
+                    except Exception as error:
+                        outcomes.append(type(error))
+            same(outcomes[1], outcomes[0], where=kind)
 
 
 def test_shapes_that_do_not_agree_raise_value_error():
@@ -177,7 +180,7 @@ def test_wrong_argument_counts_raise_type_error():
 
 
 def test_attributes_that_do_not_exist_raise_attribute_error():
-    survives(lambda x: x.sum() if np.ndim(x) else x.sum(), (4,))
+    survives(lambda x: x.sum(), (4,))
     for bad in (4, 2.5, True, 1j, np.float32(2), GOOD):
         agrees(lambda x: x.no_such_thing, bad)
         agrees(lambda x: x.sum(), bad)

@@ -6,9 +6,10 @@ filled in. Each new statement runs at once on NumPy, on two sets of arguments; o
 dropped (or, now and then, kept as the last one), so programs are valid and their exceptions are
 meant.
 
-Where NumPy's answer is not the only right one (a sum in another order, a sine one unit off), the
-statement has a *shadow*: the same with noise of that size. Running the shadow program a few times
-gives, for each element of the result, how far a right answer may be from NumPy's.
+Where NumPy's answer is not the only right one (a sum in another order, a sine one unit off, the
+sign of zero where zeros of both signs meet), the statement has a *shadow*: the same with noise of
+that size. Running the shadow program a few times gives, for each element of the result, how far a
+right answer may be from NumPy's.
 
     v1 = np.sin(v0)        shadow    v1 = _ulps(np.sin(v0), 4)
     v2 = v1.sum(axis=0)    shadow    v2 = _sum(v1.sum(axis=0), np.abs(v1).sum(axis=0), v1)
@@ -55,65 +56,84 @@ LARGEST = 400
 
 # {a}, {b}, {c}: earlier values; {k}: a constant; {d}: a dtype; {x}: an axis; {q}: ", keepdims=True"
 EXACT = """
-{a} + {b} | {a} - {b} | {a} * {b} | {a} / {b} | {a} // {b} | {a} % {b} | {a} + {k} | {k} - {a} | {a} * {k}
-{a} / {k} | {k} / {a} | {a} // {k} | {a} % {k} | {a} ** 2 | -{a} | +{a} | ~{a} | divmod({a}, {k})[1]
-{a} < {b} | {a} == {b} | {a} >= {k} | {a} != {b} | {k} < {a} | {a} & {b} | {a} | {b} | {a} ^ {b} | {a} << 2
-({a} > {k}) & ({b} < {k}) | ({a} > 0) * {b} | ({a} > {b}) + 1 | ({a} < {k}) - {b}
-np.where({a} > {k}, {b}, {c}) | np.where({a} < {b}, {a}, {k}) | np.where({a}, {k}, {b}) | np.where({a} > 0, 1, 0)
-np.minimum({a}, {b}) | np.maximum({a}, {k}) | np.clip({a}, -1, 1) | {a}.clip(0, None) | np.clip({a}, {k}, {b})
-np.sqrt({a}) | np.floor({a}) | np.sign({a}) | np.square({a}) | np.isfinite({a}) | np.rint({a}) | np.trunc({a})
-np.reciprocal({a}) | np.fmax({a}, {b}) | np.copysign({a}, {b}) | np.logical_not({a}) | np.isnan({a})
-np.round({a}, 1) | {a}.round() | np.nan_to_num({a}) | np.real({a}) | {a}.imag | np.conj({a}) | {a}.real
-{a}.max(axis={x}{q}) | np.min({a}, axis={x}{q}) | {a}.argmax(axis={x}) | np.argmin({a}, {x}{q}) | np.max({a})
-({a} > {k}).any(axis={x}) | np.all({a}, axis={x}{q}) | np.count_nonzero({a}) | np.ptp({a}, axis={x}) | {a}.min()
-{a}.reshape(-1) | {a}.reshape({a}.shape[0], -1) | {a}.reshape(-1, 1) | {a}[None] | {a}[:, None] | {a}.T
-np.transpose({a}) | np.swapaxes({a}, 0, -1) | {a}.ravel() | np.expand_dims({a}, {x}) | {a}.squeeze() | {a}.flatten()
-{a}.reshape({a}.shape[::-1]) | {a}.reshape({a}.size) | np.moveaxis({a}, 0, -1) | np.atleast_2d({a}) | {a}.T.reshape(-1)
-{a}[1:] | {a}[:-1] | {a}[::2] | {a}[::-1] | {a}[:, ::-1] | {a}[..., 0] | {a}[0] | {a}[-1] | {a}[1:, :-1] | {a}[:2]
-{a}[{a}.shape[0] // 2:] | {a}[-2:] | {a}[1::2, ::2] | {a}[::-2] | {a}[1:] - {a}[:-1] | {a}[:, 1:] * {a}[:, :-1]
-{a}[[0, -1]] | {a}[np.array([0, 1, 0])] | {a}[{a} > {k}] | {a}[:, 0] | {a}[0, ...] | {a}[()] | {a}[..., None]
-np.concatenate([{a}, {b}]) | np.concatenate([{a}, {b}], axis=-1) | np.stack([{a}, {b}]) | np.stack([{a}, {b}], axis=-1)
-np.hstack([{a}, {b}]) | np.vstack([{a}, {b}]) | np.array([{a}, {k}]) | np.array([{a}, {b}]) | np.column_stack([{a}, {b}])
-np.roll({a}, 1) | np.roll({a}, 1, axis={x}) | np.flip({a}, {x}) | np.repeat({a}, 2) | np.tile({a}, 2) | np.diff({a})
-np.zeros_like({a}) | np.ones({a}.shape) | np.arange({a}.shape[0]) | np.full_like({a}, 2) | np.arange({a}.shape[-1]) * {a}
-np.eye({a}.shape[0]) | np.zeros({a}.shape[0]) + {a} | np.full({a}.shape, {k}) | np.linspace(0, 1, {a}.shape[0])
-{a}.astype({d}) | {a}.copy() | np.asarray({a}) | np.broadcast_to({a}, {b}.shape) + {k} | np.array({a}, dtype={d})
-np.sort({a}, axis=-1) | np.argsort({a}, axis=-1, kind="stable") | np.unique({a}) | np.tril({a}) | np.maximum.accumulate({a})
-np.take({a}, [0, -1], axis={x}) | np.pad({a}, 1) | np.broadcast_arrays({a}, {b})[0] | np.split({a}, 2)[0] | np.isclose({a}, {b})
-np.outer({a}, {b}) | {a}.shape[0] * {b} | len({a}) + {b} | {a}.size | {a}.ndim * {b} | float({a}.shape[0]) | {a}.shape
-helper({a}, {b}) | helper({a}, {k}) | (lambda t: t * 2 + {b})({a}) | captured * {a} | number * {a} | {a} - captured
-[{a}, {b}][1] | {{"p": {a}}}["p"] * 2 | sum([{a}, {b}]) | max({a}.shape) * {b} | [t * 2 for t in ({a}, {b})][0]
-np.add({a}, {b}, dtype={d}) | np.result_type({a}, {b}).itemsize * {a} | {a}.dtype.type(2) * {a} | np.ones((), {a}.dtype) + {a}
+{a} + {b} | {a} - {b} | {a} * {b} | {a} / {b} | {a} // {b} | {a} % {b} | {a} + {k} | {k} - {a}
+{a} * {k} | {a} / {k} | {k} / {a} | {a} // {k} | {a} % {k} | {a} ** 2 | -{a} | +{a} | ~{a}
+divmod({a}, {k})[1] | {a} < {b} | {a} == {b} | {a} >= {k} | {a} != {b} | {k} < {a} | {a} & {b}
+({a}|{b}) | {a} ^ {b} | {a} << 2 | ({a} > {k}) & ({b} < {k}) | ({a} > 0) * {b} | ({a} > {b}) + 1
+({a} < {k}) - {b} | np.where({a} > {k}, {b}, {c}) | np.where({a} < {b}, {a}, {k})
+np.where({a}, {k}, {b}) | np.where({a} > 0, 1, 0) | np.sqrt({a}) | np.floor({a}) | np.sign({a})
+np.square({a}) | np.isfinite({a}) | np.rint({a}) | np.trunc({a}) | np.reciprocal({a})
+np.copysign({a}, {b}) | np.logical_not({a}) | np.isnan({a}) | np.round({a}, 1) | {a}.round()
+np.nan_to_num({a}) | np.real({a}) | {a}.imag | np.conj({a}) | {a}.real | {a}.argmax(axis={x})
+np.argmin({a}, {x}{q}) | ({a} > {k}).any(axis={x}) | np.all({a}, axis={x}{q})
+np.count_nonzero({a}) | {a}.reshape(-1) | {a}.reshape({a}.shape[0], -1) | {a}.reshape(-1, 1)
+{a}[None] | {a}[:, None] | {a}.T | np.transpose({a}) | np.swapaxes({a}, 0, -1) | {a}.ravel()
+np.expand_dims({a}, {x}) | {a}.squeeze() | {a}.flatten() | {a}.reshape({a}.shape[::-1])
+{a}.reshape({a}.size) | np.moveaxis({a}, 0, -1) | np.atleast_2d({a}) | {a}.T.reshape(-1) | {a}[1:]
+{a}[:-1] | {a}[::2] | {a}[::-1] | {a}[:, ::-1] | {a}[..., 0] | {a}[0] | {a}[-1] | {a}[1:, :-1]
+{a}[:2] | {a}[{a}.shape[0] // 2:] | {a}[-2:] | {a}[1::2, ::2] | {a}[::-2] | {a}[1:] - {a}[:-1]
+{a}[:, 1:] * {a}[:, :-1] | {a}[[0, -1]] | {a}[np.array([0, 1, 0])] | {a}[{a} > {k}] | {a}[:, 0]
+{a}[0, ...] | {a}[()] | {a}[..., None] | np.concatenate([{a}, {b}])
+np.concatenate([{a}, {b}], axis=-1) | np.stack([{a}, {b}]) | np.stack([{a}, {b}], axis=-1)
+np.hstack([{a}, {b}]) | np.vstack([{a}, {b}]) | np.array([{a}, {k}]) | np.array([{a}, {b}])
+np.column_stack([{a}, {b}]) | np.roll({a}, 1) | np.roll({a}, 1, axis={x}) | np.flip({a}, {x})
+np.repeat({a}, 2) | np.tile({a}, 2) | np.diff({a}) | np.zeros_like({a}) | np.ones({a}.shape)
+np.arange({a}.shape[0]) | np.full_like({a}, 2) | np.arange({a}.shape[-1]) * {a}
+np.eye({a}.shape[0]) | np.zeros({a}.shape[0]) + {a} | np.full({a}.shape, {k})
+np.linspace(0, 1, {a}.shape[0]) | {a}.astype({d}) | {a}.copy() | np.asarray({a})
+np.broadcast_to({a}, {b}.shape) + {k} | np.array({a}, dtype={d}) | np.tril({a})
+np.take({a}, [0, -1], axis={x}) | np.pad({a}, 1) | np.broadcast_arrays({a}, {b})[0]
+np.split({a}, 2)[0] | np.isclose({a}, {b}) | np.outer({a}, {b}) | {a}.shape[0] * {b}
+len({a}) + {b} | {a}.size | {a}.ndim * {b} | float({a}.shape[0]) | {a}.shape | helper({a}, {b})
+helper({a}, {k}) | (lambda t: t * 2 + {b})({a}) | captured * {a} | number * {a} | {a} - captured
+[{a}, {b}][1] | {{"p": {a}}}["p"] * 2 | sum([{a}, {b}]) | max({a}.shape) * {b}
+[t * 2 for t in ({a}, {b})][0] | np.add({a}, {b}, dtype={d})
+np.result_type({a}, {b}).itemsize * {a} | {a}.dtype.type(2) * {a} | np.ones((), {a}.dtype) + {a}
+"""
+EXTREMA = """
+np.minimum({a}, {b}) | np.maximum({a}, {k}) | np.clip({a}, -1, 1) | {a}.clip(0, None)
+np.clip({a}, {k}, {b}) | np.fmax({a}, {b}) | {a}.max(axis={x}{q}) | np.min({a}, axis={x}{q})
+np.max({a}) | np.ptp({a}, axis={x}) | {a}.min() | np.sort({a}, axis=-1)
+np.argsort({a}, axis=-1, kind="stable") | np.unique({a}) | np.maximum.accumulate({a})
 """
 TRANSCENDENTAL = """
-abs({a}) | np.abs({a}) | np.sin({a}) | np.cos({a}) | np.exp(np.clip({a}, -5, 5)) | np.log({a}) | np.tanh({a}) | np.arctan2({a}, {b}) | np.hypot({a}, {b})
-np.log1p(abs({a})) | np.cbrt({a}) | np.arcsinh({a}) | {a} ** 1.5 | np.exp2({a}) | abs({a}) ** {k} | np.logaddexp({a}, {b})
-np.power(abs({a}) + 1, {b}) | np.tan({a}) | np.arctan({a}) | np.expm1(-abs({a})) | {a} ** 3 | np.power({a}, 3)
+abs({a}) | np.abs({a}) | np.sin({a}) | np.cos({a}) | np.exp(np.clip({a}, -5, 5)) | np.log({a})
+np.tanh({a}) | np.arctan2({a}, {b}) | np.hypot({a}, {b}) | np.log1p(abs({a})) | np.cbrt({a})
+np.arcsinh({a}) | {a} ** 1.5 | np.exp2({a}) | abs({a}) ** {k} | np.logaddexp({a}, {b})
+np.power(abs({a}) + 1, {b}) | np.tan({a}) | np.arctan({a}) | np.expm1(-abs({a})) | {a} ** 3
+np.power({a}, 3)
 """
 SUMS = """
-{a}.sum() | {a}.sum(axis={x}{q}) | np.sum({a}, axis={x}) | np.cumsum({a}) | np.cumsum({a}, axis={x}) | np.add.reduce({a})
-np.trace({a}) | np.sum({a}, dtype=np.float64) | np.sum({a}, axis=-1, keepdims=True) | np.nansum({a}, axis={x})
+{a}.sum() | {a}.sum(axis={x}{q}) | np.sum({a}, axis={x}) | np.cumsum({a})
+np.cumsum({a}, axis={x}) | np.add.reduce({a}) | np.trace({a}) | np.sum({a}, dtype=np.float64)
+np.sum({a}, axis=-1, keepdims=True) | np.nansum({a}, axis={x})
 """
 MEANS = """
-{a}.mean() | {a}.mean(axis={x}{q}) | np.mean({a}, axis={x}) | {a}.std(axis={x}) | np.var({a}) | np.average({a}) | np.linalg.norm({a})
-{a}.prod() | np.prod({a}, axis={x}) | np.cumprod({a}) | np.std({a}, axis={x}{q}) | np.median({a})
+{a}.mean() | {a}.mean(axis={x}{q}) | np.mean({a}, axis={x}) | {a}.std(axis={x}) | np.var({a})
+np.average({a}) | np.linalg.norm({a}) | {a}.prod() | np.prod({a}, axis={x}) | np.cumprod({a})
+np.std({a}, axis={x}{q}) | np.median({a})
 """
 PRODUCTS = """
-{a} @ {b} | {a} @ {b}.T | np.dot({a}, {b}) | {a}.T @ {b} | np.einsum("i,i->", {a}, {b}) | np.vdot({a}, {b}) | np.inner({a}, {b})
-np.einsum("ij,ij->i", {a}, {b}) | np.tensordot({a}, {b}, 1) | np.matmul({a}, {b}) | np.einsum("ij->ji", {a})
+{a} @ {b} | {a} @ {b}.T | np.dot({a}, {b}) | {a}.T @ {b} | np.einsum("i,i->", {a}, {b})
+np.vdot({a}, {b}) | np.inner({a}, {b}) | np.einsum("ij,ij->i", {a}, {b})
+np.tensordot({a}, {b}, 1) | np.matmul({a}, {b}) | np.einsum("ij->ji", {a})
 """
 BLOCKS = """
 {v} = {a} + 0; {v} += {b}|{v} = {a} * 1.0; {v} *= {k}|{v} = {a} + {b}; {v} -= {v}[::-1]
-{v} = np.zeros_like({a}); {v} += {b}|{v} = {a}.copy(); {v}[0] = {k}|{v} = {a}.copy(); {v}[1:] = {a}[:-1]
-{v} = {a}.copy(); {v}[::2] *= 2|{v} = np.empty_like({a}); {v}[...] = {b}|{v} = {a} + 0; {v}[{v} > {k}] = 0
-{v} = {a}; {v} = {v} * 2|{v} = 0; for step in range(3):  {v} = {v} * 2 + {a}|{v} = {a} * 1; {v} //= 2
-{v} = {a}; for row in {b}:  {v} = {v} + row|{v} = [t + 1 for t in {a}]; {v} = np.stack({v})
-{v} = {a}; if {a}.shape[0] > 4:  {v} = {v} - 1|{v} = {a}; if {b}.max() > 1:  {v} = {v} + 2
-{v} = {a}; if {a}.ndim == 2 and {a}.shape[1] > 3:  {v} = {v}.T|{v} = {a} * 1; np.add({v}, {b}, out={v})
-{v} = {a} + 0; w = {v}[1:]; w += 1|{v} = {a} + 0; w = {v}; w *= 2|{v} = {a}.T.copy(); {v} += {v}.T
-{v} = 1.0; for index in range({a}.shape[0]):  {v} = {v} + {a}[index]|{v} = {a}.shape[0]; {v} = {v} * {v} - 1
-{v} = {a}; while {v}.ndim < 3:  {v} = {v}[None]|{v} = {a} * 0.5; {v}[..., 0] = 1|{v} = {a} + 0; {v}.sort()
-{v} = {a} * 1; {v} **= 2|{v} = ({a}, {b}); {v} = {v}[0] + {v}[-1]|{v} = {a} > 0; {v} &= {b} > 0|{v} = {a} > 0; {v} |= {v}
+{v} = np.zeros_like({a}); {v} += {b}|{v} = {a}.copy(); {v}[0] = {k}
+{v} = {a}.copy(); {v}[1:] = {a}[:-1]|{v} = {a}.copy(); {v}[::2] *= 2
+{v} = np.empty_like({a}); {v}[...] = {b}|{v} = {a} + 0; {v}[{v} > {k}] = 0
+{v} = {a}; {v} = {v} * 2|{v} = 0; for step in range(3):  {v} = {v} * 2 + {a}
+{v} = {a} * 1; {v} //= 2|{v} = {a}; for row in {b}:  {v} = {v} + row
+{v} = [t + 1 for t in {a}]; {v} = np.stack({v})|{v} = {a}; if {a}.shape[0] > 4:  {v} = {v} - 1
+{v} = {a}; if {b}.max() > 1:  {v} = {v} + 2
+{v} = {a}; if {a}.ndim == 2 and {a}.shape[1] > 3:  {v} = {v}.T
+{v} = {a} * 1; np.add({v}, {b}, out={v})|{v} = {a} + 0; w = {v}[1:]; w += 1
+{v} = {a} + 0; w = {v}; w *= 2|{v} = {a}.T.copy(); {v} += {v}.T
+{v} = 1.0; for index in range({a}.shape[0]):  {v} = {v} + {a}[index]
+{v} = {a}.shape[0]; {v} = {v} * {v} - 1|{v} = {a}; while {v}.ndim < 3:  {v} = {v}[None]
+{v} = {a} * 0.5; {v}[..., 0] = 1|{v} = {a} + 0; {v}.sort()|{v} = {a} * 1; {v} **= 2
+{v} = ({a}, {b}); {v} = {v}[0] + {v}[-1]|{v} = {a} > 0; {v} &= {b} > 0|{v} = {a} > 0; {v} |= {v}
 """
 
 
@@ -129,19 +149,27 @@ def _blocks(text: str) -> list[str]:
 SHADOWS = {
     "exact": "{value}",
     "transcendental": "_ulps({value}, 6)",
+    "extrema": "_zero({value})",
     "sums": "_sum({value}, {a})",
     "means": "_sum({value}, {a}, 8)",
     "products": "_product({value}, {a}, {b})",
 }
 FAMILIES = {
     "exact": _templates(EXACT),
+    "extrema": _templates(EXTREMA),
     "transcendental": _templates(TRANSCENDENTAL),
     "sums": _templates(SUMS),
     "means": _templates(MEANS),
     "products": _templates(PRODUCTS),
     "blocks": _blocks(BLOCKS),
 }
-WEIGHTS = ["exact"] * 9 + ["blocks"] * 4 + ["sums"] * 2 + ["transcendental", "means", "products"]
+WEIGHTS = (
+    ["exact"] * 8
+    + ["extrema"] * 2
+    + ["blocks"] * 4
+    + ["sums"] * 2
+    + ["transcendental", "means", "products"]
+)
 HELPERS = ["a * 2 - b", "np.where(a > b, a, b)", "(a + b, a)[0]", "np.maximum(a, b) / 2"]
 
 
@@ -162,7 +190,7 @@ class Program:
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         names = {"np": np}
         if noise is not None:
-            names |= {"_ulps": noise, "_sum": noise, "_product": noise}
+            names |= {"_ulps": noise, "_sum": noise, "_product": noise, "_zero": noise}
         exec(compile(text, name, "exec"), names)
         return names["make"](*self.captured)
 

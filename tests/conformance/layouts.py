@@ -1,4 +1,4 @@
-"""Arrays in every layout that NumPy has, and the comparison of a jitted function with the plain one.
+"""Arrays in every layout of NumPy, and the comparison of a jitted function with the plain one.
 
 `LAYOUTS` maps a name to a function that gives an array of the same values (of some of them, where
 the layout repeats or drops some) in that layout. `compare` runs both functions on the same

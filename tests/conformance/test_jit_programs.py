@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from edge_values import same_bits
 from generate_programs import Program, programs
 from hypothesis import HealthCheck, given, settings
-from edge_values import same_bits
 from layouts import check, outcome
 
 from jitwise import config, jit
 from jitwise.record import recorder
 
 pytestmark = pytest.mark.no_round_trip
-EXAMPLES = int(os.environ.get("PROGRAM_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("PROGRAM_EXAMPLES", "400"))
 FIXED = settings(
     max_examples=EXAMPLES,
     derandomize="PROGRAM_SEED" not in os.environ,
@@ -50,7 +50,10 @@ class Noise:
             return value
         unit = float(np.finfo(dtype).eps)
         with np.errstate(all="ignore"):
-            if about and isinstance(about[0], int) and np.ndim(about[0]) == 0 and len(about) == 1:
+            value = np.where(value == 0, value * self.generator.choice([-1, 1]), value)
+            if not about:
+                size = 0 * np.abs(value)
+            elif isinstance(about[0], int) and np.ndim(about[0]) == 0 and len(about) == 1:
                 size = about[0] * unit * np.abs(value) + float(np.finfo(dtype).smallest_subnormal)
             else:
                 size = self._of_sum(value, about, unit)
@@ -107,6 +110,8 @@ class Judge:
             found, wanted = found.reshape(-1), wanted.reshape(-1)
             if found.dtype.kind not in "fc":
                 return good | np.any([each != wanted for each in shadows], axis=0)
+            signs = np.any([~same_bits(each, wanted) for each in shadows], axis=0)
+            good = good | (signs & (found == wanted))
             with np.errstate(all="ignore"):
                 distance = np.max([np.abs(each - wanted) for each in shadows], axis=0)
                 return good | ~(np.abs(found - wanted) > 2 * distance) & (distance > 0)

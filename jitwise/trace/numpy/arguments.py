@@ -55,6 +55,8 @@ def axes_of(trace: Trace, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def dtype_of(trace: Trace, dtype: Any) -> np.dtype:
     """A dtype that the tensor IR has."""
+    if type(dtype) is Tracer:
+        trace.refuse("error", "TypeError")
     try:
         found = np.dtype(dtype)
     except TypeError:

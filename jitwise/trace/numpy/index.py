@@ -145,12 +145,26 @@ def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
     return trace.wrap(trace.builder.emit(concatenate, values, {"dimension": axis}), "array")
 
 
+def _positions(trace: Trace, indices: Any) -> Any:
+    """The indices of `take`, which are converted to integers: a mask is zeros and ones there."""
+    if type(indices) in (int, SizeTracer):
+        return indices
+    if type(indices) in (list, tuple) and not trace.holds_tracer(indices):
+        indices = np.asarray(indices)
+    if type(indices) is bool or getattr(indices, "dtype", np.dtype(int)).kind not in "iu":
+        trace.refuse("argument", "take by what is no integer")
+    if indices is None or type(indices) in (slice, type(Ellipsis), tuple):
+        trace.refuse("argument", "take by what is no integer")
+    return indices
+
+
 def take(
     trace: Trace, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
 ) -> Tracer:
     operand = trace.lift(a)
     if out is not None or mode != "raise":
         trace.refuse("argument", "take(out=... or mode=...)")
+    indices = _positions(trace, indices)
     if axis is None:
         shape = (dims.product(operand._value.type.shape),)
         operand = Tracer(
