@@ -182,6 +182,8 @@ class State:
         self.compiles += 1
         try:
             executable = compile_graph(traced.graph, fastmath=self.options.fastmath, folded=True)
+        except OverflowError as error:  # a size times or plus a number beyond 64 bits
+            raise CannotTrace("type", "int beyond 64 bits") from error
         except Exception as error:
             report_bug(self.name, error, "compiling")
             raise CannotTrace("fault", type(error).__name__) from error
