@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 import warnings
 import weakref
@@ -28,6 +29,7 @@ from ..errors import CannotTrace, JitwiseWarning
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import Executable, compile_graph
+from ..trace.code import is_own_file
 from ..trace.function import Traced, leaves_of, report_bug, trace_call
 from ..trace.scope import INNER
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
@@ -156,6 +158,8 @@ class State:
             recorder.event("retrace", self.name, {"count": len(known.versions) + 1})
         known.versions.append(version)
         self._install(call, version)
+        if not self.native.matches(*call.args, **call.kwargs):
+            self._run_as_python(call, known, CannotTrace("effect", "what it reads"))
         return True
 
     def _flattened_alike(self, call: Call) -> bool:
@@ -181,7 +185,9 @@ class State:
             )
         self.compiles += 1
         try:
-            executable = compile_graph(traced.graph, fastmath=self.options.fastmath, folded=True)
+            executable = compile_graph(
+                traced.graph, fastmath=self.options.fastmath, folded=True, sizes=traced.sizes
+            )
         except OverflowError as error:  # a size times or plus a number beyond 64 bits
             raise CannotTrace("type", "int beyond 64 bits") from error
         except Exception as error:
@@ -214,7 +220,7 @@ class State:
             self.said.add(said)
             where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
             message = f"{self.name} runs as Python, because {failure}{where}"
-            warnings.warn(JitwiseWarning(message), stacklevel=4)
+            warnings.warn(JitwiseWarning(message), stacklevel=_frames_of_ours())
 
     # The dispatcher's entries
 
@@ -379,6 +385,22 @@ def _inner(value: Any) -> Any:
 
 
 INNER.append(_inner)
+
+
+def _frames_of_ours() -> int:
+    """How many frames up the user's call is, for warnings."""
+    frame, count = sys._getframe(1), 1
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame, count = frame.f_back, count + 1
+    return count - 1
+
+
+def _by_name(native: Any) -> str:
+    """Pickled, and copied, like any function: by the name under which its module holds it."""
+    return native.__qualname__
+
+
+Function.__reduce__ = _by_name  # pyright: ignore
 
 
 def clear_caches() -> None:

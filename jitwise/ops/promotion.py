@@ -40,7 +40,7 @@ def resolve_loop(
     none of the tensor IR's.
     """
     asked = {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
-    loop = ufunc.resolve_dtypes((*dtypes, *[None] * ufunc.nout), **asked)
+    loop = ufunc.resolve_dtypes((*dtypes, *[None] * ufunc.nout), **asked)  # pyright: ignore
     try:
         known = tuple([_CANONICAL[dtype] for dtype in loop])
     except KeyError as error:

@@ -32,7 +32,9 @@ from ..ir.types import DTYPE_NAMES
 from ..record import recorder
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
 from .captures import Guard, Path, same_items, shallow
-from .scope import FieldsProxy, Follower, is_own_file, is_users
+from .code import is_own_file, is_users
+from .objects import FieldsProxy
+from .scope import Follower
 from .size import SizeTracer
 from .tracer import Tracer, concrete
 from .tracing import Trace, current
@@ -52,6 +54,7 @@ class Traced:
     outputs: Any
     leaves: int
     emitted: int
+    sizes: dict[str, int]
 
 
 def is_namedtuple(item: Any) -> bool:
@@ -258,6 +261,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         recipe,
         arguments.count,
         trace.builder.emitted,
+        dict(trace.values),
     )
 
 

@@ -9,6 +9,7 @@ reached from (`from numpy import zeros` too).
 from __future__ import annotations
 
 import os
+import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .captures import Path
+from .code import is_library_file
 
 if TYPE_CHECKING:
     from .scope import Follower
@@ -38,6 +40,28 @@ def replacement(trace: Trace, value: Any) -> Any:
     return lambda *args, **options: handler(trace, *args, **options)
 
 
+_WORLD = {
+    "time",
+    "datetime",
+    "secrets",
+    "uuid",
+    "os",
+    "sys",
+    "io",
+    "pathlib",
+    "glob",
+    "logging",
+    "warnings",
+    "subprocess",
+    "socket",
+    "shutil",
+    "tempfile",
+    "threading",
+    "sqlite3",
+    "gc",
+}  # modules whose functions answer differently at each call, or change the world
+
+
 def namespace_of(follower: Follower, module: types.ModuleType) -> Any:
     """The stand-in for a module."""
     name = module.__name__
@@ -45,14 +69,36 @@ def namespace_of(follower: Follower, module: types.ModuleType) -> Any:
         return NumpyNamespace(follower, np)
     if name.startswith("numpy.random") or name == "random":
         return RefusingNamespace(follower.trace, "random", name)
-    if name in ("time", "datetime", "secrets", "uuid", "os"):
+    if name.split(".")[0] in _WORLD:
         return RefusingNamespace(follower.trace, "clock", name)
-    from .scope import is_library_file
-
     filename = getattr(module, "__file__", None)
-    if name.split(".")[0] in ("numpy", "scipy", "math", "cmath", "jitwise") or filename is None:
+    if name.split(".")[0] in ("numpy", "scipy", "math", "cmath", "jitwise"):
         return module
+    if filename is None:
+        builtin = name.split(".")[0] in sys.builtin_module_names or name in sys.stdlib_module_names
+        return module if builtin else UserNamespace(follower, module)
     return module if is_library_file(os.path.abspath(filename)) else UserNamespace(follower, module)
+
+
+_OUTSIDE = {
+    "errstate",
+    "seterr",
+    "geterr",
+    "seterrcall",
+    "geterrcall",
+    "load",
+    "loadtxt",
+    "genfromtxt",
+    "fromfile",
+    "save",
+    "savez",
+    "savez_compressed",
+    "savetxt",
+    "memmap",
+    "set_printoptions",
+    "get_printoptions",
+    "printoptions",
+}  # what depends on, or changes, something that no guard can watch
 
 
 class NumpyNamespace:
@@ -66,6 +112,8 @@ class NumpyNamespace:
         value = getattr(self._module, name)
         if name == "random":
             value = RefusingNamespace(self._follower.trace, "random", "numpy.random")
+        elif name in _OUTSIDE:
+            return self._follower.trace.refuse("effect", f"or asks for the world, by numpy.{name}")
         else:
             replaced = replacement(self._follower.trace, value)
             value = value if replaced is None else replaced
@@ -95,7 +143,9 @@ class UserNamespace:
     def __getattr__(self, name: str) -> Any:
         names = vars(self.__module)
         if name not in names:
-            return getattr(self.__module, name)
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return self.__follower.trace.refuse("source", f"{self.__module.__name__}.{name}")
         value = self.__follower.follow(names[name], Path("dict", names, name), name)
         self.__dict__[name] = value
         return value

@@ -22,11 +22,8 @@ from __future__ import annotations
 
 import array
 import builtins
-import dis
 import enum
 import functools
-import os
-import sysconfig
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -37,6 +34,8 @@ import numpy as np
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path
+from .code import fault_of_code, is_users
+from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
 from .size import SizeTracer
 from .source import ScopeGlobals
 from .tracer import Tracer
@@ -44,68 +43,29 @@ from .tracer import Tracer
 if TYPE_CHECKING:
     from .tracing import Trace
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARIES = tuple(
-    {
-        os.path.abspath(path)
-        for path in (*sysconfig.get_paths().values(), os.path.dirname(os.__file__))
-    }
-    | {os.path.dirname(os.path.dirname(np.__file__)), "<frozen"}
-)
-_GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 _CLOCKS = {"time", "datetime", "random", "secrets", "uuid", "os", "_random", "posix", "_datetime"}
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range, np.dtype)
+_METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
+_UNCHANGING = (
+    types.ModuleType,
+    types.NoneType,
+    type,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    tuple,
+    frozenset,
+    range,
+    np.ufunc,
+    np.dtype,
+    np.generic,
+)
 _MOST_ITEMS = 256
 INNER: list[
     Callable[[Any], Any]
 ] = []  # functions that give the Python function of a jitted one, or None
-
-
-def is_users(code: types.CodeType) -> bool:
-    """Whether code was written by the user: not of jitwise, an installed package or the standard
-    library.
-    """
-    filename = code.co_filename
-    if filename.startswith("<") and not filename.startswith("<frozen"):
-        return True  # a REPL, a notebook, exec
-    return not is_library_file(os.path.abspath(filename))
-
-
-def is_own_file(path: str) -> bool:
-    """Whether a file is part of jitwise, programs of its demo apart."""
-    path = os.path.abspath(path)
-    return path.startswith(_HERE + os.sep) and os.sep + "programs" + os.sep not in path
-
-
-def is_library_file(path: str) -> bool:
-    """Whether a file belongs to jitwise, an installed package or the standard library."""
-    return is_own_file(path) or path.startswith(_LIBRARIES)
-
-
-@functools.lru_cache(maxsize=1024)
-def fault_of_code(code: types.CodeType) -> tuple[str, str] | None:
-    """Why code cannot be followed, as (reason, detail), or None."""
-    if code.co_flags & _GENERATORS:
-        return "generator", f"{code.co_name} is a generator or coroutine"
-    free = len(code.co_freevars)
-    if "__class__" in code.co_freevars:
-        return "source", f"super() in {code.co_name}"
-    cells = len(set(code.co_cellvars) - set(code.co_varnames))
-    first_free = len(code.co_varnames) + cells
-    raw = code.co_code
-    for position in range(0, len(raw), 2):
-        name = dis.opname[raw[position]]
-        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            return "global", code.co_names[raw[position + 1]]
-        if free and name in ("STORE_DEREF", "DELETE_DEREF") and raw[position + 1] >= first_free:
-            return "global", code.co_freevars[raw[position + 1] - first_free]
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            fault = fault_of_code(constant)
-            own = fault is not None and fault[0] == "global" and fault[1] in code.co_cellvars
-            if fault is not None and fault[0] != "generator" and not own:
-                return fault
-    return None
 
 
 class Scope(ScopeGlobals):
@@ -139,7 +99,7 @@ class Follower:
         self.scopes: dict[int, Scope] = {}
         self.functions: dict[int, tuple[Any, Any]] = {}
         self.seen: dict[int, tuple[Any, Any]] = {}
-        self.builtins = _followed_builtins(trace)
+        self.builtins = _followed_builtins(self)
 
     def function(self, function: types.FunctionType) -> types.FunctionType:
         """The followed twin of a user's function."""
@@ -154,6 +114,7 @@ class Follower:
         if scope is None:
             scope = self.scopes[id(function.__globals__)] = Scope(self, function.__globals__)
         cells = function.__closure__ and tuple([types.CellType() for _ in function.__closure__])
+        self.trace.captures.guard(Path("attr", function, "__code__"), function.__code__, "is")
         twin = types.FunctionType(function.__code__, scope, function.__name__, None, cells)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
         self._fill_cells(function, cells or ())
@@ -169,7 +130,9 @@ class Follower:
         """The function under trace as it is called: followed when it is the user's."""
         if isinstance(function, types.FunctionType):
             return self.function(function) if is_users(function.__code__) else function
-        return self._object(function, getattr(function, "__name__", type(function).__name__))
+        return self.followed_object(
+            function, getattr(function, "__name__", type(function).__name__)
+        )
 
     def _fail(self, failure: CannotTrace) -> CannotTrace:
         if self.trace.failure is None:
@@ -222,7 +185,7 @@ class Follower:
         if kind in (list, dict, set):
             return self._container(value, path, name)
         captures.guard(path, value, "is")
-        return self._object(value, name)
+        return self.followed_object(value, name)
 
     def _guard_scalar(self, path: Path, value: np.generic) -> None:
         if value.dtype not in DTYPE_NAMES:
@@ -256,7 +219,7 @@ class Follower:
             self.trace.refuse("source", f"the set {name}")
         return captures.shadow(value, copy, name)
 
-    def _object(self, value: Any, name: str) -> Any:
+    def followed_object(self, value: Any, name: str) -> Any:
         known = self.seen.get(id(value))
         if known is None:
             known = self.seen[id(value)] = (value, self._follow_object(value, name))
@@ -271,15 +234,15 @@ class Follower:
         for unwrap in INNER:
             inner = unwrap(value)
             if inner is not None:
-                return self._object(inner, name)
+                return self.followed_object(inner, name)
         if isinstance(value, types.FunctionType):
             return self.function(value) if is_users(value.__code__) else self._pure(value, name)
         if isinstance(value, types.MethodType) and is_users(value.__func__.__code__):
             return functools.partial(
-                self.function(value.__func__), self._object(value.__self__, name)
+                self.function(value.__func__), self.followed_object(value.__self__, name)
             )
         if isinstance(value, functools.partial):
-            func = self._object(value.func, name)
+            func = self.followed_object(value.func, name)
             args = [
                 self.follow(a, Path("item", value.args, i), name) for i, a in enumerate(value.args)
             ]
@@ -291,7 +254,7 @@ class Follower:
         if isinstance(value, types.ModuleType):
             return namespace_of(self, value)
         if isinstance(value, type):
-            return value
+            return value if is_plain_class(value) else ClassProxy(self, value, name)
         if callable(value) and not hasattr(value, "__dict__"):
             return self._pure(value, name)
         if isinstance(value, np.random.Generator) or type(value).__module__.startswith(
@@ -299,7 +262,7 @@ class Follower:
         ):
             self.trace.refuse("random", name)
         if isinstance(value, np.ndarray) or _changes(value):
-            self.trace.refuse("type", type(value).__name__)
+            self.trace.refuse("type", str(type(value).__name__))
         if isinstance(value, np.ufunc) or type(value).__module__.split(".")[0] in (
             "numpy",
             "builtins",
@@ -314,6 +277,10 @@ class Follower:
         if module in _CLOCKS or owner.split(".")[0] in _CLOCKS:
             trace = self.trace
             return lambda *args, **options: trace.refuse("clock", name)
+        holder = getattr(value, "__self__", None)
+        if isinstance(value, _METHODS) and not isinstance(holder, _UNCHANGING):
+            trace = self.trace
+            return lambda *args, **options: trace.refuse("effect", f"{name}, or asks it")
         if module == "numpy" and owner.startswith("numpy.random"):
             trace = self.trace
             return lambda *args, **options: trace.refuse("random", name)
@@ -333,86 +300,12 @@ def _changes(value: Any) -> bool:
     return module.startswith("numpy.polynomial") and not isinstance(value, type)
 
 
-class ObjectProxy:
-    """Stands for a user's object: attributes are followed, assignments end the trace.
-
-    Its own slots have mangled names, so that no attribute of the object is hidden.
-    """
-
-    __slots__ = ("__follower", "__name", "__object")
-
-    def __init__(self, follower: Follower, value: Any, name: str) -> None:
-        object.__setattr__(self, "_ObjectProxy__follower", follower)
-        object.__setattr__(self, "_ObjectProxy__object", value)
-        object.__setattr__(self, "_ObjectProxy__name", name)
-
-    @property
-    def __class__(self) -> type:
-        return type(self.__object)
-
-    def __getattr__(self, name: str) -> Any:
-        value, follower = self.__object, self.__follower
-        for owner in type(value).__mro__:
-            if name in vars(owner):
-                found = vars(owner)[name]
-                break
-        else:
-            found = None
-        if isinstance(found, property):
-            if found.fget is None or not isinstance(found.fget, types.FunctionType):
-                return follower.trace.refuse("source", f"the property {name}")
-            return follower.function(found.fget)(self)
-        own = getattr(value, "__dict__", {})
-        if name not in own and isinstance(found, types.FunctionType):
-            follower.trace.captures.guard(Path("attr", type(value), name), found, "is")
-            if not is_users(found.__code__):
-                return follower.trace.refuse("source", f"{type(value).__name__}.{name}")
-            return functools.partial(follower.function(found), self)
-        if name not in own and isinstance(found, staticmethod):
-            return follower._object(found.__func__, name)
-        if name not in own and found is None:
-            return getattr(value, name)  # raises AttributeError, or asks the user's __getattr__
-        return follower.follow(
-            getattr(value, name), Path("attr", value, name), f"{self.__name}.{name}"
-        )
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
-
-    def __delattr__(self, name: str) -> None:
-        self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return self.__getattr__("__call__")(*args, **options)
-
-    def _refused(self, *args: Any) -> Any:
-        return self.__follower.trace.refuse(
-            "source", f"{self.__name}, a {type(self.__object).__name__},"
-        )
-
-    __getitem__ = __setitem__ = __len__ = __iter__ = __contains__ = __add__ = __radd__ = _refused
-    __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __bool__ = _refused
-    __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __enter__ = __exit__ = _refused
-    __repr__ = __str__ = __format__ = __hash__ = _refused
-
-
-class FieldsProxy(ObjectProxy):
-    """Stands for a dataclass argument: fields are the tracers of its leaves, methods and
-    properties are followed.
-    """
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        own = getattr(self._ObjectProxy__object, "__dict__", {})
-        return own[name] if name in own else ObjectProxy.__getattr__(self, name)
-
-
-def _followed_builtins(trace: Trace) -> dict[str, Any]:
+def _followed_builtins(follower: Follower) -> dict[str, Any]:
     """Builtins in which what reads or changes the world ends the trace, and `print` waits for the
     trace to succeed.
     """
     table = dict(vars(builtins))
+    trace = follower.trace
 
     def refusing(name: str) -> Callable[..., Any]:
         return lambda *args, **options: trace.refuse("effect", f"the world, by {name}()")
@@ -442,6 +335,11 @@ def _followed_builtins(trace: Trace) -> dict[str, Any]:
     def followed_id(item: Any) -> Any:
         return trace.refuse("value", "id") if type(item) in (Tracer, SizeTracer) else id(item)
 
+    def followed_import(name: str, *args: Any) -> Any:
+        module = builtins.__import__(name, *args)
+        return follower.followed_object(module, name)
+
+    table["__import__"] = followed_import
     table.update(len=followed_len, print=followed_print, id=followed_id, type=FollowedType)
     return table
 
@@ -466,7 +364,7 @@ class FollowedType(metaclass=_TypeOfType):
     """`type` in followed code: the type of what a tracer stands for."""
 
 
-_STAND_INS = (Tracer, SizeTracer, ObjectProxy, FieldsProxy)
+_STAND_INS = (Tracer, SizeTracer, ObjectProxy, FieldsProxy, ClassProxy)
 
 
-__all__ = ["INNER", "Follower", "Scope", "is_users"]
+__all__ = ["INNER", "Follower", "Scope"]

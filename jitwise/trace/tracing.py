@@ -133,7 +133,13 @@ class Trace:
 
     def expose(self, size: Size) -> Any:
         """What the user sees of a size: an int, or a SizeTracer."""
-        return SizeTracer(self, size) if isinstance(size, Dim) else size
+        if not isinstance(size, Dim):
+            return size
+        if abs(self.hint(size)) >= 2**62:  # programs count in 64 bits
+            for name in sorted(dims.symbols_of(size)):
+                self.number(Dim.symbol(name))
+            return self.hint(size)
+        return SizeTracer(self, size)
 
     def hint(self, size: Size) -> int:
         """The value of `size` in this call."""

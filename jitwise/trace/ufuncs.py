@@ -219,12 +219,19 @@ def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype, ufunc: np.ufunc) -
     return trace.convert(operand, dtype, "scalar")
 
 
+def in_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
+    """A Python number in `dtype`; an int must fit."""
+    return _as_dtype(trace, operand, dtype, np.add)
+
+
 def _power(trace: Trace, operands: Sequence[Any]) -> Any:
     """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
     if type(exponent) in (int, float) and type(base) is Tracer:
-        if base._value.type.shape and base._value.type.dtype.kind in "fc":
+        if base._value.type.shape and base._value.type.dtype.kind in "bfc":
             fast = _FAST_POWERS.get(exponent)
+            if base._value.type.dtype.kind == "b" and fast is not np.square:
+                fast = None
             if fast is not None:
                 return apply(trace, fast, [base])
     return apply(trace, np.power, operands)
@@ -350,9 +357,11 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
 
 
 def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple) -> Any:
-    left, right = (trace.lift(item) for item in inputs)
-    shape = left._value.type.shape + (1,) * right.ndim
     from ..ops.movement import reshape
+    from .numpy.arguments import strong
+
+    left, right = (strong(trace, item) for item in inputs)
+    shape = left._value.type.shape + (1,) * right.ndim
 
     column = trace.emit(reshape, (left,), {"sizes": shape}, left._kind)
     return apply(trace, ufunc, [column, right])

@@ -7,7 +7,8 @@ for the two formats; `narrow_fits` serve float32 computed in double, to about 30
 
     python coefficients.py
 
-to write the header again.  Constants that must carry more bits than a number are split into sums; the `short` splits leave low bits zero, so that products with small integers are exact.
+to write the header again.  Constants that must carry more bits than a number are split into sums;
+the `short` splits leave low bits zero, so that products with small integers are exact.
 """
 
 from __future__ import annotations

@@ -1,0 +1,74 @@
+"""Whose code a function is, and whether it can be followed.
+
+The user's code is what is in no installed package and not in the standard library. Functions that
+assign globals or
+nonlocals, generators, and methods that call `super()` cannot be followed.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import sysconfig
+import types
+
+import numpy as np
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_EXAMPLES = os.path.join(_HERE, "cli", "examples") + os.sep  # users' code, installed with us
+_LIBRARIES = tuple(
+    {
+        os.path.abspath(path)
+        for path in (*sysconfig.get_paths().values(), os.path.dirname(os.__file__))
+    }
+    | {os.path.dirname(os.path.dirname(np.__file__)), "<frozen"}
+)
+_GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+
+def is_users(code: types.CodeType) -> bool:
+    """Whether code was written by the user: not of jitwise, an installed package or the standard
+    library.
+    """
+    filename = code.co_filename
+    if filename.startswith("<") and not filename.startswith("<frozen"):
+        return True  # a REPL, a notebook, exec
+    return not is_library_file(os.path.abspath(filename))
+
+
+def is_own_file(path: str) -> bool:
+    """Whether a file is part of jitwise, its installed examples apart."""
+    path = os.path.abspath(path)
+    return path.startswith(_HERE + os.sep) and not path.startswith(_EXAMPLES)
+
+
+def is_library_file(path: str) -> bool:
+    """Whether a file belongs to jitwise, an installed package or the standard library."""
+    return path.startswith(_LIBRARIES + (_HERE + os.sep,)) and not path.startswith(_EXAMPLES)
+
+
+@functools.lru_cache(maxsize=1024)
+def fault_of_code(code: types.CodeType) -> tuple[str, str] | None:
+    """Why code cannot be followed, as (reason, detail), or None."""
+    if code.co_flags & _GENERATORS:
+        return "generator", f"{code.co_name} is a generator or coroutine"
+    free = len(code.co_freevars)
+    if "__class__" in code.co_freevars:
+        return "source", f"super() in {code.co_name}"
+    cells = len(set(code.co_cellvars) - set(code.co_varnames))
+    first_free = len(code.co_varnames) + cells
+    raw = code.co_code
+    for position in range(0, len(raw), 2):
+        name = dis.opname[raw[position]]
+        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            return "global", code.co_names[raw[position + 1]]
+        if free and name in ("STORE_DEREF", "DELETE_DEREF") and raw[position + 1] >= first_free:
+            return "global", code.co_freevars[raw[position + 1] - first_free]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            fault = fault_of_code(constant)
+            own = fault is not None and fault[0] == "global" and fault[1] in code.co_cellvars
+            if fault is not None and fault[0] != "generator" and not own:
+                return fault
+    return None
