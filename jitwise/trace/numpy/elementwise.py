@@ -86,7 +86,7 @@ def clip(
         trace.refuse("error", "TypeError")
     low = None if a_min is NO_VALUE else a_min
     high = None if a_max is NO_VALUE else a_max
-    operand = strong(trace, a)
+    operand = trace.lift(a)
     own = operand._value.type.dtype
     if own.kind in "iu":  # a Python int beyond the dtype bounds nothing
         limits = np.iinfo(own)
