@@ -19,6 +19,7 @@ from ...ir.dims import Size
 from ...ops.movement import broadcast_in_dim, reverse
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
+    assigned,
     axes_of,
     axis_of,
     is_nonnegative,
@@ -236,9 +237,7 @@ def _constant_sides(
     dtype = operand._value.type.dtype
     sides = []
     for size, number in zip((before, after), value, strict=True):
-        if type(number) in (bool, int, float, complex):
-            number = trace.constant(np.asarray(number).astype(dtype)[()], dtype)
-        filler = trace.convert(trace.lift(number), dtype)
+        filler = assigned(trace, number, dtype)
         if filler.ndim:
             trace.refuse("argument", "pad(constant_values=...) with arrays")
         sides.append(filled(trace, filler, (*shape[:axis], size, *shape[axis + 1 :])))

@@ -22,7 +22,7 @@ from ...ops.movement import reshape as reshape_
 from ...ops.movement import transpose as transpose_
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
-from .arguments import axis_of
+from .arguments import axis_of, strong
 from .elementwise import common_dtype
 from .views import copied
 
@@ -150,7 +150,7 @@ def linalg_matmul(trace: Trace, x1: Any, x2: Any, /) -> Tracer:
 
 
 def tensordot(trace: Trace, a: Any, b: Any, axes: Any = 2) -> Tracer:
-    left, right = trace.lift(a), trace.lift(b)
+    left, right = strong(trace, a), strong(trace, b)
     if isinstance(axes, (list, tuple)):
         if len(axes) != 2:
             trace.refuse("error", "ValueError")
@@ -194,7 +194,7 @@ def as_matrices(
 
 
 def kron(trace: Trace, a: Any, b: Any) -> Tracer:
-    left, right = trace.lift(a), trace.lift(b)
+    left, right = strong(trace, a), strong(trace, b)
     if not left.ndim or not right.ndim:
         return apply(trace, np.multiply, [left, right])
     ndim = max(left.ndim, right.ndim)

@@ -19,6 +19,7 @@ from ...ir.types import DTYPE_NAMES
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
+    assigned,
     dtype_of,
     is_traced,
     lengths_of,
@@ -128,13 +129,7 @@ def _filled_like(trace: Trace, sizes: tuple[Size, ...], fill_value: Any, dtype: 
     """`np.full`: a broadcast of anything, converted as an assignment does."""
     value = trace.lift(fill_value)
     if dtype is not None:
-        dtype = np.dtype(dtype)
-        if type(fill_value) in (bool, int, float, complex):
-            if dtype.kind != "c" and type(fill_value) is complex:
-                trace.refuse("argument", "full of a complex number")
-            value = trace.constant(fill_value, dtype)
-        else:
-            value = trace.convert(value, dtype)
+        value = assigned(trace, value, np.dtype(dtype))
     if trace.broadcast_shapes([value._value.type.shape, sizes]) != sizes:
         trace.refuse("error", "ValueError: could not broadcast")
     return filled(trace, value, sizes)

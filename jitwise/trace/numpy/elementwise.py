@@ -20,7 +20,7 @@ from ...ops.compare import select as select_
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import _as_dtype, apply
-from .arguments import NO_VALUE, is_traced
+from .arguments import NO_VALUE, is_traced, strong
 from .create import filled
 from .views import copied, same_memory
 
@@ -86,7 +86,7 @@ def clip(
         trace.refuse("error", "TypeError")
     low = None if a_min is NO_VALUE else a_min
     high = None if a_max is NO_VALUE else a_max
-    operand = trace.lift(a)
+    operand = strong(trace, a)
     own = operand._value.type.dtype
     if own.kind in "iu":  # a Python int beyond the dtype bounds nothing
         limits = np.iinfo(own)

@@ -19,7 +19,7 @@ from ...ops import reduce as rows
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
-from .arguments import NO_VALUE, axes_of, dtype_of, is_kept, is_positive
+from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_positive
 from .views import copied, reshaped
 
 if TYPE_CHECKING:
@@ -89,6 +89,15 @@ def _accumulated(
     return folded(trace, primitive, trace.convert(operand, target), axes, keepdims)
 
 
+def _start(trace: Trace, initial: Any, result: Tracer, name: str) -> Tracer:
+    """`initial` in the dtype of the result."""
+    start = trace.lift(initial)
+    dtype = result._value.type.dtype
+    if start.ndim or (start._kind != "python" and start._value.type.dtype != dtype):
+        trace.refuse("argument", f"{name}(initial=...)")
+    return assigned(trace, start, dtype)
+
+
 def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     def handler(
         trace: Trace,
@@ -107,12 +116,7 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
         if initial is NO_VALUE or initial is None:
             return result
-        start = trace.lift(initial)
-        if start.ndim or (
-            start._kind != "python" and start._value.type.dtype != result._value.type.dtype
-        ):
-            trace.refuse("argument", f"{name}(initial=...)")
-        return apply(trace, ufunc, [start, result])
+        return apply(trace, ufunc, [_start(trace, initial, result, name), result])
 
     handler.__name__ = name
     return handler
@@ -140,12 +144,7 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         result = folded(trace, primitive, operand, axes, is_kept(keepdims))
         if initial is NO_VALUE or initial is None:
             return result
-        start = trace.lift(initial)
-        if start.ndim or (
-            start._kind != "python" and start._value.type.dtype != result._value.type.dtype
-        ):
-            trace.refuse("argument", f"{name}(initial=...)")
-        return apply(trace, ufunc, [start, result])
+        return apply(trace, ufunc, [_start(trace, initial, result, name), result])
 
     handler.__name__ = name
     return handler
