@@ -41,7 +41,7 @@ def run(program, **environment):
         if key not in ("JITWISE_THREADS", "OMP_NUM_THREADS")
     }
     done = subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-P", "-c", text],
         env={**env, **environment},
         capture_output=True,
         text=True,
