@@ -57,7 +57,7 @@ class Options:
 
 @dataclass(slots=True)
 class Version:
-    """One trace of a function, compiled; `leaf_order` is the canonical order of its leaves."""
+    """One trace of a function, compiled."""
 
     traced: Traced
     executable: Executable

@@ -62,7 +62,7 @@ def is_namedtuple(item: Any) -> bool:
     return isinstance(item, tuple) and type(item) is not tuple and hasattr(type(item), "_fields")
 
 
-def is_dataclass_leafless(item: Any) -> bool:
+def is_dataclass_instance(item: Any) -> bool:
     """Whether an object is a dataclass instance, which is flattened by field."""
     return dataclasses.is_dataclass(item) and not isinstance(item, type)
 
@@ -76,7 +76,7 @@ def children(item: Any) -> list[Any] | None:
         return list(item)
     if kind is dict:
         return list(item.values())
-    if is_dataclass_leafless(item):
+    if is_dataclass_instance(item):
         return [getattr(item, field.name) for field in dataclasses.fields(item)]
     return None
 
@@ -322,7 +322,7 @@ class _Outputs:
             self.trace.refuse("dtype", str(item.dtype))
         if is_namedtuple(item):
             return ("call", kind, [self.recipe(each) for each in item])
-        if is_dataclass_leafless(item) and kind.__init__.__qualname__.endswith("__init__"):
+        if is_dataclass_instance(item) and kind.__init__.__qualname__.endswith("__init__"):
             return ("call", _rebuilder(kind), [self.recipe(each) for each in children(item) or ()])
         self.trace.refuse("type", kind.__name__)
 

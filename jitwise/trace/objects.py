@@ -105,9 +105,8 @@ class FieldsProxy(ObjectProxy):
 
 
 class ClassProxy(ObjectProxy):
-    """Stands for a class of the user: its attributes are followed, making an instance ends the
-    trace
-    (its methods would run unseen), except of a dataclass, a named tuple or an exception.
+    """Stands for a class of the user: its attributes are followed. Making an instance ends the
+    trace, because its methods would run unseen (classes without such methods have no proxy).
     """
 
     __slots__ = ()

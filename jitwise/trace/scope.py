@@ -273,17 +273,14 @@ class Follower:
     def _pure(self, value: Any, name: str) -> Any:
         """A function of a library: refused when it is known to answer differently each time."""
         module = (getattr(value, "__module__", None) or "").split(".")[0]
-        owner = type(getattr(value, "__self__", None)).__module__ or ""
-        if module in _CLOCKS or owner.split(".")[0] in _CLOCKS:
-            trace = self.trace
-            return lambda *args, **options: trace.refuse("clock", name)
         holder = getattr(value, "__self__", None)
+        owner = type(holder).__module__ or ""
+        if module in _CLOCKS or owner.split(".")[0] in _CLOCKS:
+            return self.trace.refusing("clock", name)
         if isinstance(value, _METHODS) and not isinstance(holder, _UNCHANGING):
-            trace = self.trace
-            return lambda *args, **options: trace.refuse("effect", f"{name}, or asks it")
+            return self.trace.refusing("effect", f"{name}, or asks it")
         if module == "numpy" and owner.startswith("numpy.random"):
-            trace = self.trace
-            return lambda *args, **options: trace.refuse("random", name)
+            return self.trace.refusing("random", name)
         return value
 
 
@@ -307,9 +304,6 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
     table = dict(vars(builtins))
     trace = follower.trace
 
-    def refusing(name: str) -> Callable[..., Any]:
-        return lambda *args, **options: trace.refuse("effect", f"the world, by {name}()")
-
     for name in (
         "open",
         "input",
@@ -322,7 +316,7 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
         "delattr",
         "breakpoint",
     ):
-        table[name] = refusing(name)
+        table[name] = trace.refusing("effect", f"the world, by {name}()")
 
     def followed_len(item: Any) -> Any:
         if type(item) is Tracer and item._value.type.shape:

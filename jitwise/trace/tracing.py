@@ -18,7 +18,7 @@ not know them.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -51,7 +51,6 @@ PYTHON_DTYPES = {
 }
 _NATIVE = {dtype: dtype for dtype in DTYPE_NAMES}  # the objects that NumPy's arrays hold
 _MOVING = ("view", "data")
-KINDS = ("array", "scalar", "python")
 
 
 class Trace:
@@ -128,6 +127,10 @@ class Trace:
         if self.failure is None:
             self.failure = failure
         raise failure
+
+    def refusing(self, reason: str, detail: str) -> Callable[..., NoReturn]:
+        """A function that stands for one whose call ends the trace; holding it does not."""
+        return lambda *args, **options: self.refuse(reason, detail)
 
     # Sizes
 
@@ -363,8 +366,3 @@ class Trace:
     def close(self) -> None:
         """No tracer of this trace may be used from now on."""
         self.active = False
-
-
-def dims_of(values: Mapping[str, int]) -> dict[str, Size]:
-    """Sizes as they are in this call."""
-    return dict(values)

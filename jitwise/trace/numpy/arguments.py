@@ -204,3 +204,9 @@ def is_traced(*items: Any) -> bool:
         if (kind is list or kind is tuple) and is_traced(*item):
             return True
     return False
+
+
+def require_plain(trace: Trace, name: str, out: Any, where: Any) -> None:
+    """Only a reduction of everything, into a new array, is traced."""
+    if out is not None or where is not NO_VALUE and where is not True:
+        trace.refuse("argument", f"{name}(out=... or where=...)")

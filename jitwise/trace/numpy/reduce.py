@@ -19,7 +19,7 @@ from ...ops import reduce as rows
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
-from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_positive
+from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_positive, require_plain
 from .views import copied, reshaped
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        if out is not None or where is not NO_VALUE and where is not True:
-            trace.refuse("argument", f"{name}(out=... or where=...)")
+        require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
         result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
@@ -136,8 +135,7 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        if out is not None or where is not NO_VALUE and where is not True:
-            trace.refuse("argument", f"{name}(out=... or where=...)")
+        require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
         require_items(trace, operand, axes, ufunc.__name__)
@@ -164,8 +162,7 @@ def _logical(primitive: Primitive, name: str) -> Any:
         *,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        if out is not None or where is not NO_VALUE and where is not True:
-            trace.refuse("argument", f"{name}(out=... or where=...)")
+        require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
         return folded(trace, primitive, trace.convert(operand, BOOL), axes, is_kept(keepdims))

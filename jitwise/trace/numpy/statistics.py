@@ -21,7 +21,7 @@ from ...ops import reduce as rows
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
-from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive
+from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive, require_plain
 from .reduce import axes_given, folded, summed
 from .views import copied, reshaped
 
@@ -60,8 +60,7 @@ def mean(
     *,
     where: Any = NO_VALUE,
 ) -> Tracer:
-    if out is not None or where is not NO_VALUE and where is not True:
-        trace.refuse("argument", "mean(out=... or where=...)")
+    require_plain(trace, "mean", out, where)
     operand = trace.lift(a)
     axes = axes_of(trace, axis, operand.ndim)
     items = _items(operand, axes)
