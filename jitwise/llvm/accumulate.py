@@ -22,7 +22,8 @@ import numpy as np
 from ..ir.primitive import Primitive
 from ..kernel.nest import INDEX, INDEX_WORDS, Kernel, Reduce
 from ..ops.compare import greater, less
-from ..ops.elementwise import add, maximum, minimum, multiply
+from ..ops.elementwise import add, multiply
+from ..ops.extremes import maximum, minimum
 from ..ops.floating import is_nan
 from ..ops.integer import and_, or_, xor
 from .operations import Operand, Operations

@@ -20,7 +20,7 @@ import numpy as np
 from ..ir.builder import Builder
 from ..ir.graph import Source, Value
 from ..ir.primitive import REGISTRY, Primitive
-from . import compare, complex_number, elementwise, floating, integer, transcendental
+from . import compare, complex_number, elementwise, extremes, floating, integer, transcendental
 from .convert import convert
 from .families import BOOL, DOUBLE, HALF, SINGLE
 from .movement import filled
@@ -198,7 +198,7 @@ def _clip(builder: Builder, operands: tuple[Value, ...], source: Source | None) 
     """`clamp` when the bounds are scalars; over arrays of bounds NumPy takes another zero."""
     operand, low, high = operands
     if operand.type.dtype.kind == "c" or not (low.type.shape or high.type.shape):
-        return (builder.emit(elementwise.clamp, operands, source=source),)
+        return (builder.emit(extremes.clamp, operands, source=source),)
     raised = _bounded(builder, operand, low, compare.greater, source)
     return (_bounded(builder, raised, high, compare.less, source),)
 
@@ -245,7 +245,7 @@ UFUNCS.update(
         np.logical_or: _logical(integer.or_),
         np.logical_xor: _logical(integer.xor),
         np.logical_not: _logical(integer.not_),
-        elementwise.clamp.ufunc: _clip,
+        extremes.clamp.ufunc: _clip,
         np._core.umath._ones_like: lambda builder, operands, source: (  # pyright: ignore
             filled(builder, 1, operands[0].type.dtype, operands[0].type.shape),
         ),
