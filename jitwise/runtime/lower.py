@@ -281,7 +281,7 @@ class Lowering:
         compiled = self.compiled[body]
         layout = compiled.layout
         inputs = [
-            self._kernel_input(operand, role, layout)
+            self._laid_out(self.slots[operand], operand, role, layout)
             for operand, role in zip(op.operands, layout.inputs, strict=True)
         ]
         outputs = []
@@ -297,8 +297,9 @@ class Lowering:
             else:
                 self.slots[result] = slot
                 self.dense.add(result)
-            turns = role == "vector" and layout.mode == "row"
-            outputs.append(self._ordered(slot, layout) if turns else slot)
+            if layout.mode == "row":
+                slot = self._laid_out(slot, result, role, layout)
+            outputs.append(slot)
         extents = [self.table.index(layout.space[axis]) for axis in layout.order]
         self.instructions.append(
             ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
@@ -331,11 +332,14 @@ class Lowering:
             dying.remove(operand)
         return found
 
-    def _kernel_input(self, value: Value, role: str, layout: Layout) -> int:
-        slot = self.slots[value]
+    def _laid_out(self, slot: int, value: Value, role: str, layout: Layout) -> int:
+        """`slot`, which holds `value`, as the kernel walks over it: a vector with its axes in that
+        order, a row's value without the reduced axes (the driver drops those that come last).
+        """
         if role == "vector":
             return self._ordered(slot, layout)
-        if role == "row" and len(value.type.shape) != len(layout.outer):
+        leading = layout.outer == tuple(range(len(layout.outer)))
+        if role == "row" and not leading and len(value.type.shape) != len(layout.outer):
             dropped = self.temporary()
             sizes = [self.table.index(layout.space[axis]) for axis in layout.outer]
             self.instruction("reshape", dropped, slot, sizes)
