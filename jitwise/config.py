@@ -101,7 +101,9 @@ class Settings:
         0, _number(0, 2), "1: one line per trace, compile and fallback; 2: also per pass."
     )
     verify: int = _setting(
-        0, _number(0, 2), "1: verify after every pass; 2: also run each stage and compare."
+        0,
+        _number(0, 2),
+        "1: verify after every pass, raise faults of jitwise; 2: also run each stage and compare.",
     )
     bisect: int | None = _setting(
         None,

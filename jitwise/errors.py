@@ -15,8 +15,16 @@ class JitwiseError(Exception):
     """Something the caller can repair."""
 
 
+REPORTS = "https://github.com/jitwise/jitwise/issues"
+
+
 class JitwiseBug(Exception):
-    """A fault of jitwise. `crash_file` names a file that reproduces it, or is None."""
+    """A fault of jitwise. `crash_file` names a file that reproduces it, or is None.
+
+    `jit(f)` raises it only where `JITWISE_VERIFY` is set. Otherwise a function that jitwise fails
+    to compile or to run runs as Python, and one warning says where to report it; the stages, which
+    have nothing to run instead, raise it.
+    """
 
     def __init__(self, message: str, crash_file: str | None = None) -> None:
         super().__init__(message)
@@ -72,7 +80,8 @@ REASONS: dict[str, str] = {
     "source": "{detail} cannot be followed",
     "size": "{detail}",
     "rank": "an array has more than {detail} axes",
-    "fault": "jitwise failed to compile it ({detail})",
+    "depth": "its arguments are nested more than 32 deep",
+    "fault": "jitwise failed {detail}",
     "retraces": "it was traced {detail} times for different values",
 }
 

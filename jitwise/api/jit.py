@@ -8,6 +8,9 @@ comes to `State.miss`:
     3. else trace, compile, install;
     4. what cannot be traced runs as Python, is recorded, and is said once with its line.
 
+A fault of jitwise itself, anywhere on the way or in the program, ends in the same place: the
+function runs as Python, and one warning says whose fault it is and where to report it.
+
 A function that needed many traces of one signature (because values or sizes steered it) runs as
 Python for new values.
 """
@@ -25,14 +28,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import config
-from ..errors import CannotTrace, JitwiseWarning
+from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import Executable, compile_graph
 from ..trace.code import is_own_file
-from ..trace.function import Traced, leaves_of, report_bug, trace_call
+from ..trace.function import Traced, leaves_of, trace_call
 from ..trace.scope import INNER
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
+from .faults import ADVICE, fault_of, is_of_users
 
 MOST_TRACES = 8  # of one signature
 MOST_SIGNATURES = 64  # of one function
@@ -61,6 +65,7 @@ class Version:
 
     traced: Traced
     executable: Executable
+    entries: list[Any] = field(default_factory=list)  # the dispatcher's, one a style of call
 
 
 @dataclass(slots=True)
@@ -95,27 +100,64 @@ class State:
         if config.active.disable or self.options.strategy == "off":
             return self.function(*args, **kwargs)
         failed: list[CannotTrace] = []
+        installed = False
         with self.lock:
-            call = self._canonical(args, kwargs)
-            installed = call is not None and self._is_bounded(call) and self._prepare(call, failed)
+            try:
+                installed = self._know(args, kwargs, failed)
+            except (MemoryError, JitwiseBug, JitwiseWarning):
+                raise
+            except Exception as error:
+                self._give_up(fault_of(self.function, "preparing it", error), args, kwargs)
         if installed:
             return self.native(*args, **kwargs)
         if failed and failed[0].suspect is not None:
-            return self._judged(failed[0].suspect, args, kwargs)
+            return self._judged("tracing it", failed[0].suspect, args, kwargs)
         return self.function(*args, **kwargs)
 
-    def _judged(self, suspect: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Run as Python. An exception of the tracer that Python does not raise is a fault of
-        ours.
-        """
+    def _know(self, args: tuple, kwargs: dict[str, Any], failed: list[CannotTrace]) -> bool:
+        """Whether the dispatcher now has an entry for the call."""
+        try:
+            call_leaves(args, kwargs)
+        except ValueError:
+            self._say(CannotTrace("depth"))
+            return False
+        call = self._canonical(args, kwargs)
+        return call is not None and self._is_bounded(call) and self._prepare(call, failed)
+
+    def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A program raised `error`, and has changed nothing: the result, or what NumPy raises."""
+        if is_of_users(error):
+            raise error
+        return self._judged("running it", error, args, kwargs, entry)
+
+    def _judged(
+        self, doing: str, suspect: Exception, args: tuple, kwargs: dict[str, Any], entry: Any = None
+    ) -> Any:
+        """Run as Python. An exception of ours that Python does not raise is a fault."""
         try:
             result = self.function(*args, **kwargs)
         except Exception as error:
             if type(error) is not type(suspect):
-                report_bug(self.name, suspect)
+                self._give_up(fault_of(self.function, doing, suspect), args, kwargs, entry)
             raise
-        report_bug(self.name, suspect)
+        self._give_up(fault_of(self.function, doing, suspect), args, kwargs, entry)
         return result
+
+    def _give_up(
+        self, fault: CannotTrace, args: tuple, kwargs: dict[str, Any], entry: Any = None
+    ) -> None:
+        """After a fault of ours: calls like this one run as Python. `entry` is not used again."""
+        with self.lock:
+            for known in self.known.values():
+                for version in known.versions:
+                    if entry in version.entries:
+                        known.versions.remove(version)
+                        known.python = True
+                        for each in version.entries:
+                            self.native.remove_entry(each)
+                        break
+            self.native.add_entry(args, kwargs, None, [], [], [], ("const", None))
+        self._say(fault)
 
     def _is_bounded(self, call: Call) -> bool:
         """Whether the call may have a signature of its own: static objects made anew for each call
@@ -190,9 +232,10 @@ class State:
             )
         except OverflowError as error:  # a size times or plus a number beyond 64 bits
             raise CannotTrace("type", "int beyond 64 bits") from error
+        except MemoryError:
+            raise
         except Exception as error:
-            report_bug(self.name, error, "compiling")
-            raise CannotTrace("fault", type(error).__name__) from error
+            raise fault_of(self.function, "compiling it", error) from error
         return Version(traced, executable)
 
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
@@ -220,6 +263,8 @@ class State:
             self.said.add(said)
             where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
             message = f"{self.name} runs as Python, because {failure}{where}"
+            if failure.reason == "fault":
+                message = f"{message}. {ADVICE}"
             warnings.warn(JitwiseWarning(message), stacklevel=_frames_of_ours())
 
     # The dispatcher's entries
@@ -232,7 +277,10 @@ class State:
             guards.append((container, order[key] if how == "leaf" else key, how, expected, test))
         program = version.executable.program
         leaves, outputs = call.leaves(traced), traced.outputs
-        self.native.add_entry(call.args, call.kwargs, program, leaves, captures, guards, outputs)
+        entry = self.native.add_entry(
+            call.args, call.kwargs, program, leaves, captures, guards, outputs
+        )
+        version.entries.append(entry)
 
     def _install_python(self, call: Call) -> None:
         self.native.add_entry(call.args, call.kwargs, None, [], [], [], ("const", None))
@@ -369,7 +417,7 @@ def _jit(function: Callable[..., Any], options: Options) -> Any:
     if isinstance(function, (staticmethod, classmethod)):
         raise TypeError(f"write @{type(function).__name__} above @jit, not below it")
     state = State(function, options)
-    native = Function(state.miss, function)
+    native = Function(state.miss, function, state.failed)
     state.native = native
     for name in functools.WRAPPER_ASSIGNMENTS:
         if hasattr(function, name):
@@ -392,7 +440,7 @@ def _frames_of_ours() -> int:
     frame, count = sys._getframe(1), 1
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame, count = frame.f_back, count + 1
-    return count - 1
+    return count
 
 
 def _by_name(native: Any) -> str:

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CannotTrace, ShapeError, StageError
+from ..errors import REPORTS, CannotTrace, JitwiseBug, ShapeError, StageError
 from ..ir.printer import print_graph
-from ..runtime._native import Function
+from ..runtime._native import Fault, Function
 from ..runtime.executable import Executable, compile_graph
 from ..trace.captures import fetch
 from ..trace.function import Traced as TracedFunction
 from ..trace.function import children, leaves_of, trace_call
+from .faults import fault_of
 from .jit import State
 
 
@@ -129,10 +130,15 @@ class Traced:
         return values
 
     def lower(self) -> Lowered:
-        """Run the passes."""
-        executable = compile_graph(
-            self.traced.graph, fastmath=self.state.options.fastmath, folded=True
-        )
+        """Run the passes, and compile. Raises JitwiseBug when jitwise fails."""
+        try:
+            executable = compile_graph(
+                self.traced.graph, fastmath=self.state.options.fastmath, folded=True
+            )
+        except (JitwiseBug, MemoryError):
+            raise
+        except Exception as error:
+            raise _bug(self.state, "compiling it", error) from error
         return Lowered(self, executable)
 
 
@@ -162,7 +168,7 @@ class Compiled:
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
         call, traced = lowered.stage.call, lowered.stage.traced
-        self._call = Function(self._refuse, self._refuse)
+        self._call = Function(self._refuse, self._refuse, self._failed)
         captures = [(path.container, path.key, path.how) for path in traced.captures]
         program, leaves = lowered.executable.program, call.leaves(traced)
         self._call.add_entry(call.args, call.kwargs, program, leaves, captures, [], traced.outputs)
@@ -172,6 +178,12 @@ class Compiled:
         guard.
         """
         return self._call(*args, **kwargs)
+
+    def _failed(self, _: Any, error: Exception, *call: Any) -> Any:
+        """The program raised: NumPy's exception, a user's, or a fault of ours."""
+        if isinstance(error, Fault):
+            raise _bug(self.lowered.stage.state, "running it", error) from error
+        raise error
 
     def _refuse(self, args: tuple, kwargs: Mapping[str, Any]) -> Any:
         graph = self.lowered.stage.graph
@@ -202,6 +214,10 @@ class Compiled:
         traced with.
         """
         return self.lowered.executable.memory(self.lowered.stage.call_sizes())
+
+
+def _bug(state: State, doing: str, error: Exception) -> JitwiseBug:
+    return JitwiseBug(f"{state.name}: {fault_of(state.function, doing, error)}; see {REPORTS}")
 
 
 def _describe(item: Any) -> str:

@@ -128,8 +128,11 @@ def is_needed(step: Pass) -> bool:
 def _run(step: Pass, graph: Graph, context: PassContext) -> Graph:
     try:
         return step.run(graph, context)
+    except MemoryError:
+        raise
     except Exception as error:
-        raise PassError(f"pass {step.name!r} failed: {error}", graph, step) from error
+        text = f"pass {step.name!r} failed: {type(error).__name__}: {error}"
+        raise PassError(text, graph, step) from error
 
 
 def _verify(step: Pass, before: Graph, after: Graph, level: int, context: PassContext) -> None:

@@ -25,11 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import config
-from ..errors import CannotTrace, JitwiseBug
+from ..errors import CannotTrace
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
-from ..record import recorder
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
 from .captures import Guard, Path, same_items, shallow
 from .code import is_own_file, is_users
@@ -217,13 +215,6 @@ def _is_ours(error: BaseException) -> bool:
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback is not None and is_own_file(traceback.tb_frame.f_code.co_filename)
-
-
-def report_bug(name: str, error: Exception, doing: str = "tracing") -> None:
-    """A fault of jitwise: recorded, and raised where jitwise is being verified."""
-    recorder.event("bug", name, {"text": f"{type(error).__name__}: {error}"})
-    if config.active.verify:
-        raise JitwiseBug(f"{doing} {name} failed: {type(error).__name__}: {error}") from error
 
 
 def _line_of(error: BaseException) -> tuple[str, int] | None:

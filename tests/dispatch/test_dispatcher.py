@@ -437,6 +437,61 @@ def test_a_function_has_attributes_a_dict_weak_references_and_a_changeable_type(
         native.Function(1, 2)
 
 
+def test_what_a_program_raises_is_shown_to_failed(host_program):
+    shown = []
+
+    def failed(entry, error, args, kwargs):
+        shown.append((entry, error, args, kwargs))
+        if len(shown) == 2:
+            raise LookupError("mine") from error
+        return "instead"
+
+    def fail(x):
+        raise kinds[-1]
+
+    kinds = [ZeroDivisionError("once")]
+    function = native.Function(print, print, failed)
+    x = np.ones(2)
+    program = host_program(fail, [("f64", 1)])
+    entry = function.add_entry((x,), {}, program, [("leaf", 0)], outputs=("array", 0))
+    assert function(x) == "instead"
+    assert shown[0][0] is entry
+    assert shown[0][1] is kinds[0]
+    assert shown[0][1].__traceback__ is not None
+    assert shown[0][2][0] is x
+    assert shown[0][3] == {}
+    with pytest.raises(LookupError, match="mine"):
+        function(x)
+    for kind in (MemoryError, KeyboardInterrupt, SystemExit):
+        kinds.append(kind())
+        with pytest.raises(kind):
+            function(x)
+    assert len(shown) == 2
+
+
+def test_without_failed_a_program_raises_what_it_raises(host_program, calls):
+    def fail(x):
+        raise ZeroDivisionError("mine")
+
+    x = np.ones(2)
+    program = host_program(fail, [("f64", 1)])
+    calls.function.add_entry((x,), {}, program, [("leaf", 0)], outputs=("array", 0))
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        calls.function(x)
+
+
+def test_after_a_write_to_an_argument_nothing_is_tried_instead(host_program):
+    def fail(x):
+        raise ZeroDivisionError("mine")
+
+    x = np.ones(2)
+    function = native.Function(print, print, lambda *given: "instead")
+    program = host_program(fail, [("f64", 1)])
+    function.add_entry((x,), {}, program, [("leaf", 0)], outputs=("array", 0), written=[0])
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        function(x)
+
+
 def test_a_function_in_a_cycle_with_its_miss_is_collected():
     class Holder:
         pass

@@ -193,6 +193,11 @@ Found prepare(Attempt &attempt, const EntryParts &parts) {
     return found;
 }
 
+// What was written to arguments cannot be taken back: then nothing can be tried instead.
+Outcome failure_of(const EntryParts &parts) {
+    return parts.writes ? Outcome::error : Outcome::failed;
+}
+
 }  // namespace
 
 Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
@@ -213,11 +218,11 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
         case Status::ok: break;
         case Status::guard_failed: return Outcome::no_match;
         case Status::deoptimize: ++entry->deoptimizations; return Outcome::no_match;
-        case Status::error: return Outcome::error;
+        case Status::error: return failure_of(*parts);
     }
     ++entry->hits;
     *result = attempt.output();
-    return *result == nullptr ? Outcome::error : Outcome::done;
+    return *result == nullptr ? failure_of(*parts) : Outcome::done;
 }
 
 Found entry_matches(Entry *entry, const Signature &call) {

@@ -53,7 +53,8 @@ struct Entry {
 };
 
 // What became of trying an entry.
-enum class Outcome { done, no_match, fallback, error };
+// failed: the program raised, and wrote to no argument.
+enum class Outcome { done, no_match, fallback, error, failed };
 
 struct EntryArguments {
     PyObject *program, *leaves, *captures, *guards, *outputs, *written, *name;

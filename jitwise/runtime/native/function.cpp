@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "calls.h"
 #include "entry_table.h"
 
 namespace jitwise::dispatch {
@@ -25,6 +26,7 @@ struct Function {
     vectorcallfunc vectorcall;
     PyObject *miss;
     PyObject *fallback;
+    PyObject *failed;  // or null
     PyObject *opaque_types;  // a tuple, or null
     PyObject *dict;
     PyObject *weak_references;
@@ -34,15 +36,6 @@ struct Function {
 };
 
 Function *function_of(PyObject *self) { return reinterpret_cast<Function *>(self); }
-
-// A call in vectorcall form.
-struct Call {
-    PyObject *const *args;
-    std::size_t nargsf;
-    PyObject *names;
-
-    Py_ssize_t count() const { return PyVectorcall_NARGS(nargsf); }
-};
 
 PyObject *call_fallback(Function *function, const Call &call) {
     PyObject *fallback = function->fallback;
@@ -59,39 +52,54 @@ PyObject *call_miss(Function *function, const Call &call) {
     ++function->misses;
     PyObject *miss = function->miss;
     if (miss == nullptr) return PyErr_Format(PyExc_RuntimeError, "the function was collected");
-    const Py_ssize_t count = call.count();
-    PyObject *args = PyTuple_New(count);
-    PyObject *kwargs = PyDict_New();
-    bool good = args != nullptr && kwargs != nullptr;
-    for (Py_ssize_t i = 0; good && i < count; ++i) {
-        Py_INCREF(call.args[i]);
-        PyTuple_SET_ITEM(args, i, call.args[i]);
-    }
-    const Py_ssize_t named = call.names == nullptr ? 0 : PyTuple_GET_SIZE(call.names);
-    for (Py_ssize_t i = 0; good && i < named; ++i)
-        good = PyDict_SetItem(kwargs, PyTuple_GET_ITEM(call.names, i), call.args[count + i]) == 0;
-    PyObject *result = nullptr;
-    if (good && !Py_EnterRecursiveCall(" while compiling a function")) {
-        Py_INCREF(miss);
-        result = PyObject_CallFunctionObjArgs(miss, args, kwargs, nullptr);
-        Py_DECREF(miss);
-        Py_LeaveRecursiveCall();
-    }
-    Py_XDECREF(args);
-    Py_XDECREF(kwargs);
+    const TupleAndDict packed(call);
+    if (!packed.good || Py_EnterRecursiveCall(" while compiling a function")) return nullptr;
+    Py_INCREF(miss);
+    PyObject *result = PyObject_CallFunctionObjArgs(miss, packed.args, packed.kwargs, nullptr);
+    Py_DECREF(miss);
+    Py_LeaveRecursiveCall();
     return result;
 }
 
-Outcome try_list(EntryList *list, const Signature &signature, PyObject **result) {
+// The program of `entry` raised the exception that is set. Whether it is the function's own, and
+// what to do if it is not, is for `failed` to say; want of memory and interrupts are not asked
+// about.
+PyObject *call_failed(Function *function, Entry *entry, const Call &call) {
+    PyObject *failed = function->failed;
+    if (failed == nullptr || !PyErr_ExceptionMatches(PyExc_Exception) ||
+        PyErr_ExceptionMatches(PyExc_MemoryError))
+        return nullptr;
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback != nullptr) PyException_SetTraceback(error, traceback);
+    PyObject *result = nullptr;
+    const TupleAndDict packed(call);
+    if (packed.good) {
+        Py_INCREF(failed);
+        result = PyObject_CallFunctionObjArgs(failed, reinterpret_cast<PyObject *>(entry), error,
+                                              packed.args, packed.kwargs, nullptr);
+        Py_DECREF(failed);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return result;
+}
+
+// `*served` is the entry that gave the outcome, if one did.
+Outcome try_list(EntryList *list, const Signature &signature, Entry **served, PyObject **result) {
     const std::size_t count = list->entries.size();
     const std::size_t first = count > long_list ? list->recent : count;
     if (first < count) {
-        const Outcome outcome = try_entry(list->entries[first], signature, result);
+        *served = list->entries[first];
+        const Outcome outcome = try_entry(*served, signature, result);
         if (outcome != Outcome::no_match) return outcome;
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (i == first) continue;
-        const Outcome outcome = try_entry(list->entries[i], signature, result);
+        *served = list->entries[i];
+        const Outcome outcome = try_entry(*served, signature, result);
         if (outcome == Outcome::no_match) continue;
         // Python entries stay last, whatever they serve: they may hold for every call.
         if (outcome == Outcome::done) list->recent = i;
@@ -103,13 +111,15 @@ Outcome try_list(EntryList *list, const Signature &signature, PyObject **result)
 PyObject *dispatch(Function *function, const Call &call) {
     Outcome outcome = Outcome::no_match;
     PyObject *result = nullptr;
+    Entry *served = nullptr;
     {
         Signature signature;
         if (signature.scan(call.args, call.count(), call.names, function->opaque_types)) {
             EntryList *list = function->table->find(signature);
             if (list != nullptr) {
                 ++list->users;
-                outcome = try_list(list, signature, &result);
+                outcome = try_list(list, signature, &served, &result);
+                if (outcome == Outcome::failed) Py_INCREF(served);
                 list->release();
             }
         }
@@ -118,6 +128,10 @@ PyObject *dispatch(Function *function, const Call &call) {
         case Outcome::done: return result;
         case Outcome::fallback: return call_fallback(function, call);
         case Outcome::error: return nullptr;
+        case Outcome::failed:
+            result = call_failed(function, served, call);
+            Py_DECREF(served);
+            return result;
         default: return call_miss(function, call);
     }
 }
@@ -133,45 +147,6 @@ PyObject *function_call(PyObject *self, PyObject *const *args, std::size_t nargs
         return PyErr_NoMemory();
     }
 }
-
-// The signature of a call given as a tuple and a dict; the arguments outlive it.
-class PackedCall {
-public:
-    ~PackedCall() { Py_XDECREF(names_); }
-
-    // False: exception set, or `*deep` when the call cannot be described.
-    bool scan(PyObject *args, PyObject *kwargs, PyObject *opaque_types, bool *deep) {
-        *deep = false;
-        if (!PyTuple_Check(args) || (kwargs != Py_None && !PyDict_Check(kwargs))) {
-            PyErr_SetString(PyExc_TypeError, "a call is described by a tuple and a dict");
-            return false;
-        }
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
-            values_.push_back(PyTuple_GET_ITEM(args, i));
-        const Py_ssize_t named = kwargs == Py_None ? 0 : PyDict_GET_SIZE(kwargs);
-        if (named != 0) {
-            names_ = PySequence_Tuple(kwargs);
-            if (names_ == nullptr) return false;
-            for (Py_ssize_t i = 0; i < named; ++i) {
-                PyObject *name = PyTuple_GET_ITEM(names_, i);
-                PyObject *value = PyDict_GetItemWithError(kwargs, name);
-                if (value == nullptr || !PyUnicode_Check(name)) {
-                    PyErr_SetString(PyExc_TypeError, "keywords are strings");
-                    return false;
-                }
-                values_.push_back(value);
-            }
-        }
-        *deep = !signature.scan(values_.data(), PyTuple_GET_SIZE(args), names_, opaque_types);
-        return !*deep;
-    }
-
-    Signature signature;
-
-private:
-    InlineVector<PyObject *, 16> values_;
-    PyObject *names_ = nullptr;
-};
 
 PyObject *too_deep() {
     PyErr_Format(PyExc_ValueError, "the arguments are nested more than %d deep", max_depth);
@@ -306,13 +281,15 @@ PyObject *function_repr(PyObject *self) {
 }
 
 PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *const names[] = {"miss", "fallback", nullptr};
-    PyObject *miss, *fallback;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO:Function", const_cast<char **>(names), &miss,
-                                     &fallback))
+    static const char *const names[] = {"miss", "fallback", "failed", nullptr};
+    PyObject *miss, *fallback, *failed = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:Function", const_cast<char **>(names),
+                                     &miss, &fallback, &failed))
         return nullptr;
-    if (!PyCallable_Check(miss) || !PyCallable_Check(fallback))
-        return PyErr_Format(PyExc_TypeError, "miss and fallback must be callable");
+    if (failed == Py_None) failed = nullptr;
+    if (!PyCallable_Check(miss) || !PyCallable_Check(fallback) ||
+        (failed != nullptr && !PyCallable_Check(failed)))
+        return PyErr_Format(PyExc_TypeError, "miss, fallback and failed must be callable");
     PyObject *self = type->tp_alloc(type, 0);
     if (self == nullptr) return nullptr;
     Function *function = function_of(self);
@@ -321,6 +298,8 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     function->miss = miss;
     Py_INCREF(fallback);
     function->fallback = fallback;
+    Py_XINCREF(failed);
+    function->failed = failed;
     function->table = new (std::nothrow) Table();
     if (function->table != nullptr) return self;
     Py_DECREF(self);
@@ -332,6 +311,7 @@ int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(function->miss);
     Py_VISIT(function->fallback);
+    Py_VISIT(function->failed);
     Py_VISIT(function->opaque_types);
     Py_VISIT(function->dict);
     return function->table == nullptr ? 0 : function->table->visit(visit, arg);
@@ -341,6 +321,7 @@ int function_clear(PyObject *self) {
     Function *function = function_of(self);
     Py_CLEAR(function->miss);
     Py_CLEAR(function->fallback);
+    Py_CLEAR(function->failed);
     Py_CLEAR(function->opaque_types);
     Py_CLEAR(function->dict);
     if (function->table != nullptr) function->table->clear();
@@ -447,7 +428,8 @@ PyType_Slot function_slots[] = {
     {Py_tp_methods, function_methods},
     {Py_tp_members, function_members},
     {Py_tp_getset, function_properties},
-    {Py_tp_doc, const_cast<char *>("Function(miss, fallback): compiled entries behind one call.")},
+    {Py_tp_doc,
+     const_cast<char *>("Function(miss, fallback, failed=None): compiled entries behind one call.")},
     {0, nullptr}};
 
 PyType_Spec function_spec = {

@@ -1,10 +1,11 @@
 // The callable that users hold: it looks a call up among the compiled entries and runs the one that
 // fits, without a Python call and without allocating more than the result.
 //
-//     Function(miss, fallback)
+//     Function(miss, fallback, failed=None)
 //     call -> signature -> entries of that signature, in order -> result
 //                       -> none fits, or all give up: miss(args, kwargs)
 //                       -> an entry without a program: fallback(*args, **kwargs)
+//                       -> a program raises: failed(entry, exception, args, kwargs), if given
 //
 // It behaves like a Python function otherwise: binds as a method, has a __dict__, can be weakly
 // referenced, takes part in garbage collection. The type is mutable, so that the Python layer can

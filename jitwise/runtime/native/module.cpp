@@ -25,9 +25,10 @@ namespace jitwise {
 
 namespace {
 
-PyObject *make_exception(nb::module_ &module, const char *name, const char *meaning) {
+PyObject *make_exception(nb::module_ &module, const char *name, const char *meaning,
+                         PyObject *base = nullptr) {
     std::string full = std::string("jitwise.runtime._native.") + name;
-    PyObject *type = PyErr_NewExceptionWithDoc(full.c_str(), meaning, nullptr, nullptr);
+    PyObject *type = PyErr_NewExceptionWithDoc(full.c_str(), meaning, base, nullptr);
     if (type == nullptr) throw nb::python_error();
     module.attr(name) = nb::borrow(type);
     return type;
@@ -95,6 +96,8 @@ NB_MODULE(_native, module) {
         make_exception(module, "Deoptimize", "A check failed: the call must run as Python.");
     guard_failure_exception =
         make_exception(module, "GuardFailure", "The program does not fit these sizes.");
+    fault_exception = make_exception(module, "Fault", "The program itself is wrong.",
+                                     PyExc_RuntimeError);
     bind_kernel(module);
     bind_program(module);
     bind_settings(module);

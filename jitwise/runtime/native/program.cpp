@@ -10,6 +10,8 @@
 
 namespace jitwise {
 
+PyObject *fault_exception = nullptr;
+
 void Program::measure() {
     extent_count = 0;
     for (int rank : slot_ranks) extent_count += rank;
@@ -148,7 +150,7 @@ Status status_of_exception() {
     } catch (const std::bad_alloc &) {
         PyErr_NoMemory();
     } catch (const std::exception &error) {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
+        PyErr_SetString(fault_exception, error.what());
     }
     return Status::error;
 }

@@ -33,6 +33,9 @@ struct Result {
 
 enum class Status { ok, guard_failed, deoptimize, error };  // error: a Python exception is set
 
+// The exception for a program that the machine cannot run: a fault of who built it.
+extern PyObject *fault_exception;
+
 enum class Opcode : std::uint8_t {
     alloc,
     free,
