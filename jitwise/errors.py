@@ -63,8 +63,8 @@ class ShapeError(JitwiseError, TypeError, ValueError):
 
 REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
-    "assign": "an item of a traced array is assigned",
-    "mutate": "an argument or a captured array is changed in place",
+    "assign": "{detail}",
+    "mutate": "a captured array, or an argument of unusual layout, is changed in place",
     "mask": "a traced array is indexed by {detail}",
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trace.function import Traced, children, is_namedtuple
+from ..trace.function import Traced, children, is_namedtuple, leaves_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,34 @@ class Call:
     def leaves(self, traced: Traced) -> list[tuple[str, int]]:
         """Where each program input comes from, leaves counted as the call is given."""
         return [("leaf", self.order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
+
+    def outputs(self, traced: Traced) -> Any:
+        """The recipe of the result, leaves counted as the call is given."""
+        return _renumbered(traced.outputs, self.order) if traced.written else traced.outputs
+
+    def overlaps(self, traced: Traced) -> bool:
+        """Whether an argument that is written to shares memory with another."""
+        arrays = leaves_of(self.bound_args, self.bound_kwargs)
+        for place in traced.written:
+            leaf = traced.origins[place][1]
+            for other, item in enumerate(arrays):
+                if other != leaf and isinstance(item, np.ndarray):
+                    if np.may_share_memory(arrays[leaf], item):
+                        return True
+        return False
+
+
+def _renumbered(recipe: Any, order: list[int]) -> Any:
+    kind, item = recipe[0], recipe[1]
+    if kind == "leaf":
+        return (kind, order[item])
+    if kind in ("tuple", "list"):
+        return (kind, [_renumbered(each, order) for each in item])
+    if kind == "dict":
+        return (kind, [(key, _renumbered(each, order)) for key, each in item])
+    if kind == "call":
+        return (kind, item, [_renumbered(each, order) for each in recipe[2]])
+    return recipe
 
 
 class _Leaf:

@@ -185,7 +185,7 @@ class State:
                 self._install_python(call)
             if (known.versions or known.python) and self._matches(call, known):
                 return True
-        if known.python:
+        if known.python or self._overlaps(call, known):
             return False
         if len(known.versions) >= MOST_TRACES:
             failure = CannotTrace("retraces", str(MOST_TRACES))
@@ -200,9 +200,15 @@ class State:
             recorder.event("retrace", self.name, {"count": len(known.versions) + 1})
         known.versions.append(version)
         self._install(call, version)
+        if self._overlaps(call, known):
+            return False
         if not self.native.matches(*call.args, **call.kwargs):
             self._run_as_python(call, known, CannotTrace("effect", "what it reads"))
         return True
+
+    def _overlaps(self, call: Call, known: Signature) -> bool:
+        """Whether an array that is written to shares memory with another: this call is Python's."""
+        return any(call.overlaps(version.traced) for version in known.versions)
 
     def _flattened_alike(self, call: Call) -> bool:
         """Whether the dispatcher counts the leaves of this call as the tracer does."""
@@ -276,9 +282,9 @@ class State:
         for (how, container, key), expected, test in traced.guards:
             guards.append((container, order[key] if how == "leaf" else key, how, expected, test))
         program = version.executable.program
-        leaves, outputs = call.leaves(traced), traced.outputs
+        leaves, outputs = call.leaves(traced), call.outputs(traced)
         entry = self.native.add_entry(
-            call.args, call.kwargs, program, leaves, captures, guards, outputs
+            call.args, call.kwargs, program, leaves, captures, guards, outputs, traced.written
         )
         version.entries.append(entry)
 

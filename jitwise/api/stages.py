@@ -171,7 +171,10 @@ class Compiled:
         self._call = Function(self._refuse, self._refuse, self._failed)
         captures = [(path.container, path.key, path.how) for path in traced.captures]
         program, leaves = lowered.executable.program, call.leaves(traced)
-        self._call.add_entry(call.args, call.kwargs, program, leaves, captures, [], traced.outputs)
+        outputs = call.outputs(traced)
+        self._call.add_entry(
+            call.args, call.kwargs, program, leaves, captures, [], outputs, traced.written
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program. Raises ShapeError when the arguments have other types or break a

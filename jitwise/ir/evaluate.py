@@ -3,6 +3,8 @@
 Each op calls its primitive's `evaluate` on arrays; sizes in attrs are replaced by their run-time
 values first. A value is dropped after its last use, so a long chain needs the memory of its widest
 point.
+
+Writes to inputs come last, all together, whatever their place among the ops.
 """
 
 from __future__ import annotations
@@ -52,10 +54,15 @@ def evaluate(
     sizes = bind_symbols(graph, arrays) if values is None else values
     known: dict[Value, Any] = dict(zip(graph.inputs, arrays, strict=True))
     last = last_uses(graph)
+    writes: list[tuple[Any, Any]] = []
     for index, op in enumerate(graph.ops):
         attrs = {name: resolve(value, sizes) for name, value in op.attrs.items()}
         if op.primitive.category == "control":
             attrs["sizes"] = sizes
+        if op.primitive.name == "write":
+            target, value = [known[operand] for operand in op.operands]
+            writes.append((target, np.copy(value)))
+            continue
         result = op.primitive.evaluate(*[known[operand] for operand in op.operands], **attrs)
         results = result if op.primitive.multiple else (result,)
         for value, array in zip(op.results, results, strict=False):
@@ -63,4 +70,9 @@ def evaluate(
         for operand in set(op.operands):
             if last[operand] == index:
                 del known[operand]
-    return [known[value] for value in graph.outputs]
+    outputs = [known[value] for value in graph.outputs]
+    if writes:
+        outputs = [np.copy(array) for array in outputs]  # they may lie in an input
+        for target, value in writes:
+            target[...] = value
+    return outputs

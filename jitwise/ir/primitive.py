@@ -75,8 +75,9 @@ class ProgramEmitter(Protocol):
     new slot for a result that
     an instruction will set (a view, a scalar). allocate: a new slot for a result, with memory.
     temporary: a slot for
-    a view that is no value of the graph. instruction: append one. host: call `function(*arrays)`
-    on the host.
+    a view that is no value of the graph. overwrite: a slot for a result that starts as a copy of
+    `whole`, in the memory of `whole` when that ends here and none of `others` lies in it.
+    instruction: append one. host: call `function(*arrays)` on the host.
     """
 
     def dim(self, size: Size) -> int: ...
@@ -84,6 +85,7 @@ class ProgramEmitter(Protocol):
     def define(self, value: Value) -> int: ...
     def allocate(self, value: Value) -> int: ...
     def temporary(self) -> int: ...
+    def overwrite(self, result: Value, whole: Value, others: Sequence[Value]) -> int: ...
     def instruction(self, *parts: Any) -> None: ...
     def host(
         self, function: Callable, operands: Sequence[Value], results: Sequence[Value]

@@ -16,6 +16,7 @@ from . import (
     scan,
     transcendental,
     ufuncs,
+    update,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "scan",
     "transcendental",
     "ufuncs",
+    "update",
 ]

@@ -1,4 +1,10 @@
-"""Ops that hold graphs or steer a program: fusion, check."""
+"""Ops that hold graphs, steer a program or change what is outside: fusion, check, write.
+
+    write(%0, %7)        the array given as input %0 gets the elements of %7
+
+A graph reads its inputs as they were when it was called; writes happen together, after everything
+else was computed and no check can fail any more.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +68,29 @@ check = register(
         infer=_infer_check,
         evaluate=_evaluate_check,
         execute=_execute_check,
+        multiple=True,
+        effect=True,
+    )
+)
+
+
+def _infer_write(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
+    if types[0] != types[1]:
+        raise TypeError(f"write needs two arrays of one type, got {types[0]} and {types[1]}")
+    return ()
+
+
+def _evaluate_write(target: Any, value: Any) -> tuple[()]:
+    target[...] = value
+    return ()
+
+
+write = register(
+    Primitive(
+        name="write",
+        category="effect",
+        infer=_infer_write,
+        evaluate=_evaluate_write,
         multiple=True,
         effect=True,
     )

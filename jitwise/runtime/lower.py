@@ -27,7 +27,7 @@ from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
 from .kernels import CompiledBody
-from .memory_plan import Lifetimes, lifetimes
+from .memory_plan import Lifetimes, destined, lifetimes
 from .placement import placements
 
 
@@ -80,12 +80,14 @@ class Lowering:
         self.reused: set[int] = set()  # slots that held something before
         self.lives: Lifetimes = lifetimes(graph)
         self.places = placements(graph)
-        self.outputs = set(graph.outputs)
+        self.outputs = destined(graph)
         self.owned: set[int] = set()  # slots with memory that has to be freed
         self.placed: set[Value] = set()  # what a kernel wrote into a concatenation, and views of it
         self.dense: set[Value] = set()  # what has memory of the program's, as a whole
         self.foreign: set[Value] = set()  # what functions of the host gave
         self.passing: list[int] = []  # slots of the current op only
+        self.writes: list[tuple[Value, Value]] = []  # to inputs
+        self.dying: list[Value] = []  # values that end at the current op
         for value in graph.inputs:
             self.define(value)
 
@@ -115,6 +117,21 @@ class Lowering:
         """A slot for a view that is no value of the graph; it lasts as long as the current op."""
         slot = self._new_slot(False)
         self.passing.append(slot)
+        return slot
+
+    def overwrite(self, result: Value, whole: Value, others: Sequence[Value]) -> int:
+        """A slot that starts as a copy of `whole`: its own memory, when it ends here."""
+        owner = self.lives.owner
+        slot = self.slots[whole]
+        ends = whole in self.dying and whole in self.dense and slot in self.owned
+        temporary = slot in self.reused and result in self.outputs  # does not become a result's
+        if not ends or temporary or any(owner(other) is whole for other in others):
+            out = self.allocate(result)
+            self.instructions.append(("copy", out, slot))
+            return out
+        self.slots[result] = slot
+        self.dense.add(result)
+        self.dying.remove(whole)
         return slot
 
     def _new_slot(self, is_output: bool) -> int:
@@ -158,7 +175,7 @@ class Lowering:
         """The program."""
         graph = self.graph
         for index, op in enumerate(graph.ops):
-            dying = self.lives.dying[index]
+            dying = self.dying = self.lives.dying[index]
             if op.primitive.name == "fusion":
                 self._fusion(op, dying)
             else:
@@ -169,6 +186,7 @@ class Lowering:
             for value in dying:
                 self._end(self.slots[value])
         outputs = self._outputs()
+        self._write_inputs()
         return ProgramText(
             graph.name,
             [tuple(origin) for origin in graph.symbols.values()],
@@ -207,6 +225,22 @@ class Lowering:
             slots.append(slot)
         return slots
 
+    def _write_inputs(self) -> None:
+        """Copy what inputs become into them, last: nothing can fail any more. A value that lies in
+        an input which is written to is put aside before.
+        """
+        targets = {target for target, _ in self.writes}
+        slots = []
+        for _, value in self.writes:
+            slot = self.slots[value]
+            if self.lives.owner(value) in targets:
+                slot = self._new_slot(True)
+                self._allocate(slot, value)
+                self.instructions.append(("copy", slot, self.slots[value]))
+            slots.append(slot)
+        for (target, _), slot in zip(self.writes, slots, strict=True):
+            self.instructions.append(("copy", self.slots[target], slot))
+
     def _is_fresh(self, value: Value) -> bool:
         """Whether a value is memory of its own: no view, and nothing that a function of the host
         gave back.
@@ -215,7 +249,9 @@ class Lowering:
 
     def _op(self, op: Op) -> None:
         primitive = op.primitive
-        if primitive.name == "concatenate":
+        if primitive.name == "write":
+            self.writes.append((op.operands[0], op.operands[1]))
+        elif primitive.name == "concatenate":
             self._concatenate(op)
         elif primitive.name == "reshape" and op.operands[0] in self.placed:
             self.placed.add(op.results[0])

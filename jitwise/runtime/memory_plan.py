@@ -8,6 +8,8 @@ it writes the same element.
     %1 = fusion(%0)          %1 is made
     %2 = fusion(%1)          %1 dies here: %2 lies where %1 lay
     return %2                %2 is a result, so %1 was made in a result's memory already
+
+    %2 = update_slice{starts=(1,), strides=(1,)}(%0, %1)     %2 lies where %0 lay, if %0 ends here
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class Lifetimes:
 
 
 def lifetimes(graph: Graph) -> Lifetimes:
-    """Owners and ends of life, in two sweeps. Inputs, and what an output lies in, never die."""
+    """Owners and ends of life, in two sweeps. Inputs, and what an output or what is written to an
+    input lies in, never die.
+    """
     owners: dict[Value, Value] = {}
     last: dict[Value, int] = {}
     views: list[tuple[Value, Value]] = []
@@ -48,6 +52,9 @@ def lifetimes(graph: Graph) -> Lifetimes:
     end = len(graph.ops)
     for value in graph.outputs:
         last[value] = end
+    for op in graph.ops:
+        if op.primitive.name == "write":  # happens at the end
+            last[op.operands[1]] = end
     for result, source in reversed(views):
         if last[result] > last[source]:
             last[source] = last[result]
@@ -58,3 +65,12 @@ def lifetimes(graph: Graph) -> Lifetimes:
         dying[index].append(value)
     dying.pop()
     return Lifetimes(owners, dying)
+
+
+def destined(graph: Graph) -> set[Value]:
+    """The outputs, and what turns into one by updates of its parts: memory of a result."""
+    found = set(graph.outputs)
+    for op in reversed(graph.ops):
+        if op.primitive.name == "update_slice" and op.results[0] in found:
+            found.add(op.operands[0])
+    return found

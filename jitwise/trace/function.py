@@ -6,6 +6,7 @@
     traced.captures, traced.guards    fetch paths and guards on what the function read from outside
     traced.outputs                    the recipe that turns program outputs into the function's
     result
+    traced.written                    which graph inputs are written to
 
 or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were
 copies, `print` had not printed yet.
@@ -35,7 +36,7 @@ from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
 from .tracer import Tracer, concrete
-from .tracing import Trace, current
+from .tracing import Argument, Trace, current
 
 _NUMBERS = (int, float, bool, complex)
 
@@ -50,6 +51,7 @@ class Traced:
     captures: tuple[Path, ...]
     guards: tuple[Guard, ...]
     outputs: Any
+    written: tuple[int, ...]
     leaves: int
     emitted: int
     sizes: dict[str, int]
@@ -102,6 +104,7 @@ class _Arguments:
         self.count = 0
         self.containers: list[tuple[Any, list[Any]]] = []
         self.static = static
+        self.kept: list[Tracer] = []  # whose ids `Trace.arguments` knows
 
     def build(self, item: Any) -> Any:
         kind = type(item)
@@ -137,8 +140,11 @@ class _Arguments:
         if index in self.static:
             return self.follower.follow(item, Path("leaf", None, index), f"argument {index}")
         if kind is np.ndarray:
+            place = len(trace.origins)
             tracer = trace.input(item, ("leaf", index), "array")
             tracer._fresh = False
+            trace.arguments[id(tracer)] = Argument(item, place, index)
+            self.kept.append(tracer)
             return tracer
         if kind in _NUMBERS:
             return trace.number_input(item, ("leaf", index))
@@ -148,7 +154,7 @@ class _Arguments:
             trace.refuse("dtype", str(item.dtype))
         if isinstance(item, np.ndarray):  # a subclass has operators of its own
             trace.refuse("type", kind.__name__)
-        if type(item) in (Tracer, SizeTracer):
+        if isinstance(item, (Tracer, SizeTracer)):
             trace.refuse("type", "traced value")
         return self.follower.follow(item, Path("leaf", None, index), f"argument {index}")
 
@@ -231,7 +237,7 @@ def _line_of(error: BaseException) -> tuple[str, int] | None:
 
 def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
     if trace.captures.written():
-        trace.refuse("assign")
+        trace.refuse("assign", "an array is changed after it was used")
     changed = trace.captures.changed()
     if changed is not None:
         trace.refuse("effect", changed)
@@ -241,7 +247,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
     recipe = outputs.recipe(result)
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
-        shown = [repr(item) if type(item) is Tracer else item for item in printed]
+        shown = [repr(item) if isinstance(item, Tracer) else item for item in printed]
         print(*shown, **options)  # noqa: T201
     return Traced(
         trace.name,
@@ -250,6 +256,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         tuple(trace.captures.paths),
         tuple(trace.captures.guards),
         recipe,
+        tuple([trace.arguments[name].input for name in trace.written]),
         arguments.count,
         trace.builder.emitted,
         dict(trace.values),
@@ -262,7 +269,7 @@ _NUMBER_RECIPES = {bool: "bool", int: "int", float: "float", complex: "complex"}
 def _known(key: Any) -> Any:
     """A key of a dict: its hash was asked, so that its value is guarded."""
     kind = type(key)
-    if kind is Tracer:
+    if issubclass(kind, Tracer):
         return concrete(key, "a key")
     if kind is SizeTracer:
         return operator.index(key)
@@ -291,9 +298,11 @@ class _Outputs:
 
     def recipe(self, item: Any) -> Any:
         kind = type(item)
-        if kind is Tracer:
+        if issubclass(kind, Tracer):
             if item._trace is not self.trace:
                 item._trace.escaped()
+            if id(item) in self.trace.written:
+                return ("leaf", self.trace.arguments[id(item)].leaf)
             if item._kind == "python":
                 return (_NUMBER_RECIPES[type(item._hint)], self.output(item))
             return ("array" if item._kind == "array" else "scalar", self.output(item))

@@ -173,7 +173,7 @@ class Follower:
             if isinstance(value, np.generic):
                 self._guard_scalar(path, value)
             return value
-        if kind is Tracer:
+        if issubclass(kind, Tracer):
             return value
         if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
             captures.guard(path, value, "is")
@@ -319,7 +319,7 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
         table[name] = trace.refusing("effect", f"the world, by {name}()")
 
     def followed_len(item: Any) -> Any:
-        if type(item) is Tracer and item._value.type.shape:
+        if isinstance(item, Tracer) and item._value.type.shape:
             return trace.expose(item._value.type.shape[0])
         return len(item)
 

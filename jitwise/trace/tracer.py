@@ -5,8 +5,8 @@ A tracer is a handle on a graph value. NumPy's protocols (`__array_ufunc__`, `__
 Python's operators, methods and properties all end in `Trace.emit`. What would need the value ends
 the trace (`Trace.refuse`): the function then runs as Python.
 
-In-place operators rebind the handle. That is right only for an array that the trace made itself and
-that shares memory with no other handle; any other in-place change ends the trace.
+In-place operators bind the handle to another value, and with it the handles that share its memory
+(see `memory`).
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class _Attribute:
         return tracer.__getattr__(self.name) if self.get is None else self.get.__get__(tracer)
 
     def __set__(self, tracer: Tracer, value: Any) -> None:
-        tracer._trace.refuse("assign")
+        tracer._trace.refuse("assign", f"{self.name!r} of an array is assigned")
 
 
 for _name in ("data", "dtype", "flat", "imag", "real", "shape", "strides"):
@@ -277,7 +277,7 @@ def concrete(tracer: Tracer, purpose: str = "value") -> Any:
 def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
     def method(self: Tracer, other: Any) -> Any:
         kind = type(other)
-        if kind is not Tracer and kind not in _PLAIN and _yields(other):
+        if kind not in _PLAIN and not issubclass(kind, Tracer) and _yields(other):
             if self._kind != "python" and ufunc in (np.equal, np.not_equal):
                 self._trace.refuse("type", kind.__name__)  # NumPy compares element by element
             return NotImplemented
@@ -311,14 +311,18 @@ def _apply() -> Any:
     return _operate
 
 
+def _write() -> Any:
+    from .memory import write
+
+    return write
+
+
 def _inplace(ufunc: np.ufunc) -> Any:
     def method(self: Tracer, other: Any) -> Any:
         result = _apply()(self._trace, ufunc, (self, other))
         if self._kind != "array" or result is NotImplemented:
             return result
         trace = self._trace
-        if not self._fresh or self._shared:
-            trace.refuse("mutate" if not self._fresh else "assign")
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")
         rebind(self, result)
@@ -336,8 +340,7 @@ def rebind(target: Tracer, result: Tracer) -> None:
     if trace.broadcast_shapes([shape, result._value.type.shape]) != shape:
         trace.refuse("error", "ValueError: non-broadcastable output operand")
     converted = trace.convert(result, target._value.type.dtype)
-    target._value = trace.broadcast(converted, shape)._value
-    target._hint = None
+    _write()(target, trace.broadcast(converted, shape)._value)
 
 
 _BINARY = {

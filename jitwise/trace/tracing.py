@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..ir.dims import Dim, Guard, Size
 from ..ir.graph import Graph, Value
 from ..ir.primitive import NO_ATTRS, Attrs, Primitive
 from ..ir.types import DTYPE_NAMES, ArrayType
-from ..ops.control import check
+from ..ops.control import check, write
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
 from .captures import Captures
@@ -53,6 +53,14 @@ _NATIVE = {dtype: dtype for dtype in DTYPE_NAMES}  # the objects that NumPy's ar
 _MOVING = ("view", "data")
 
 
+class Argument(NamedTuple):
+    """An array among the arguments: itself, the graph input it is, and the leaf of the call."""
+
+    array: np.ndarray
+    input: int
+    leaf: int
+
+
 class Trace:
     """One trace. `values` are the sizes of this call by symbol; `origins` says what each graph
     input is.
@@ -69,6 +77,8 @@ class Trace:
         self.failure: CannotTrace | None = None
         self.active = True
         self.swapped: dict[int, Value] = {}
+        self.arguments: dict[int, Argument] = {}  # arrays, by the id of the tracer
+        self.written: dict[int, Tracer] = {}  # those of them that were written to
         self.printed: list[tuple[tuple, dict]] = []
 
     # Inputs
@@ -273,7 +283,7 @@ class Trace:
         pending = [items]
         while pending:
             item = pending.pop()
-            if type(item) in (Tracer, SizeTracer):
+            if isinstance(item, (Tracer, SizeTracer)):
                 return True
             if type(item) in (list, tuple):
                 pending.extend(item)
@@ -358,6 +368,9 @@ class Trace:
 
     def finish(self, outputs: Sequence[Value]) -> Graph:
         """The graph, with unified sizes replaced, and the trace closed."""
+        for name, target in self.written.items():
+            given = self.builder.inputs[self.arguments[name].input]
+            self.builder.emit(write, (given, target._value))
         graph = self.builder.finish(tuple(outputs))
         if self.substitution:
             graph = substitute_graph(graph, self.substitution, self.builder.fastmath)

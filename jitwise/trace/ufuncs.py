@@ -80,14 +80,14 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     sequence = False
     for each in operands:
         kind = type(each)
-        if kind is Tracer:
+        if issubclass(kind, Tracer):
             python += each._kind == "python"
         elif kind in _PROMOTES or kind is SizeTracer:
             python += 1
         else:
             sequence |= kind in (list, tuple)
     if sequence and python:  # a Python number repeats a list, and is no operand of it otherwise
-        return _PYTHON[ufunc](*[concrete(e) if type(e) is Tracer else e for e in operands])
+        return _PYTHON[ufunc](*[concrete(e) if isinstance(e, Tracer) else e for e in operands])
     if sequence and ufunc is np.multiply and any(e.__class__ in SCALARS for e in operands):
         trace.refuse("value", "repetition")
     if python == len(operands):
@@ -116,7 +116,7 @@ def apply(
     key, lifted = [], []
     for each in operands:
         kind = type(each)
-        if kind is not Tracer:
+        if not issubclass(kind, Tracer):
             if kind in _PROMOTES:  # a number of the program's text
                 key.append(_PROMOTES[kind])
                 lifted.append(each)
@@ -131,7 +131,7 @@ def apply(
     loop = _loop(trace, ufunc, tuple(key), dtype)
     values, shapes = [], set()
     for each, target in zip(lifted, loop, strict=True):
-        if type(each) is not Tracer:
+        if not isinstance(each, Tracer):
             value = _constant(trace, each, target, ufunc)
         elif each._value.type.dtype == target:
             value = each._value
@@ -227,7 +227,7 @@ def in_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
 def _power(trace: Trace, operands: Sequence[Any]) -> Any:
     """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
-    if type(exponent) in (int, float) and type(base) is Tracer:
+    if type(exponent) in (int, float) and isinstance(base, Tracer):
         if base._value.type.shape and base._value.type.dtype.kind in "bfc":
             fast = _FAST_POWERS.get(exponent)
             if base._value.type.dtype.kind == "b" and fast is not np.square:
@@ -335,7 +335,7 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, option
     if method == "outer" and not options and len(inputs) == 2:
         return _outer(trace, ufunc, inputs)
     if method == "at":
-        trace.refuse("assign")
+        trace.refuse("assign", f"numpy.{ufunc.__name__}.at changes an array")
     trace.refuse("function", f"numpy.{ufunc.__name__}.{method}")
 
 
@@ -345,7 +345,7 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
     for target, each in zip(out, results, strict=True):
         if target is None:
             continue
-        if type(target) is not Tracer or not target._fresh or target._shared:
+        if not isinstance(target, Tracer):
             trace.refuse("mutate")
         if not np.can_cast(each.dtype, target.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")

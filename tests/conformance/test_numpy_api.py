@@ -445,67 +445,6 @@ def test_items_of_an_array_without_arguments_in_it_may_be_assigned():
     agrees(kernel, [np.arange(12.0).reshape(4, 3)], [np.arange(12.0, dtype="f4").reshape(4, 3)])
 
 
-def test_items_of_other_arrays_are_assigned_by_python():
-    def after_an_operator(x):
-        total = np.zeros(3)
-        total += x
-        total[0] = 5
-        return total
-
-    def with_a_traced_item(x):
-        total = np.zeros(3)
-        total[0] = x[0]
-        return total
-
-    def behind_a_view(x):
-        total = np.zeros(3)
-        view = total[1:]
-        total[1] = 5
-        return view + x[1:]
-
-    def many_items(x):
-        table = np.zeros((30, 30))
-        for place in range(900):
-            table[divmod(place, 30)] = place
-        return table[0, 1:4] + x
-
-    for function in (after_an_operator, behind_a_view, many_items):
-        assert reason(function, np.ones(3)) == "assign"
-    assert reason(with_a_traced_item, np.ones(3)) == "value"
-    assert reason(lambda x: x.__setitem__(0, 1), np.ones(3)) == "mutate"
-
-
-def test_views_are_not_changed_in_place_behind_the_base():
-    def through_a_view(x):
-        doubled = x * 2
-        view = doubled[1:]
-        view += 1
-        return doubled
-
-    def through_the_base(x):
-        doubled = x * 2
-        view = doubled.T
-        doubled += 1
-        return view
-
-    def in_a_copy(x):
-        doubled = x * 2
-        copy = doubled[1:].copy()
-        copy += 1
-        return doubled, copy
-
-    def through_einsum(x):
-        doubled = x * 2
-        view = np.einsum("ij->ji", doubled)
-        view += 1
-        return doubled
-
-    assert reason(through_einsum, np.ones((2, 3))) == "assign"
-    assert reason(through_a_view, np.arange(4.0)) == "assign"
-    assert reason(through_the_base, np.ones((2, 3))) == "assign"
-    agrees(in_a_copy, [np.arange(4.0)])
-
-
 def test_an_array_that_is_written_to_after_its_use_runs_as_python():
     def write_between_uses(x):
         buffer = np.arange(3.0)

@@ -6,6 +6,7 @@ agrees(lambda x: x.mean(axis=0), [x], [longer x]) -> the number of traces that w
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -42,7 +43,7 @@ class Program:
 
     def __call__(self, args: Sequence[Any]) -> Any:
         results = evaluate(self.traced.graph, self.arrays(args))
-        return _rebuilt(self.traced.outputs, results)
+        return _rebuilt(self.traced.outputs, results, leaves_of(args, {}))
 
 
 def _type(leaf: Any) -> Any:
@@ -51,8 +52,10 @@ def _type(leaf: Any) -> Any:
     return type(leaf) if isinstance(leaf, (int, float, complex)) else leaf
 
 
-def _rebuilt(recipe: Any, results: list[Any]) -> Any:
+def _rebuilt(recipe: Any, results: list[Any], leaves: list[Any]) -> Any:
     kind = recipe[0]
+    if kind == "leaf":
+        return leaves[recipe[1]]
     if kind == "array":
         return np.asarray(results[recipe[1]])
     if kind == "scalar":
@@ -61,7 +64,7 @@ def _rebuilt(recipe: Any, results: list[Any]) -> Any:
         return np.asarray(results[recipe[1]]).item()
     if kind == "const":
         return recipe[1]
-    items = [_rebuilt(item, results) for item in recipe[1]]
+    items = [_rebuilt(item, results, leaves) for item in recipe[1]]
     return tuple(items) if kind == "tuple" else items
 
 
@@ -74,13 +77,19 @@ def agrees(function: Callable[..., Any], *calls: Sequence[Any], tolerance: float
     for args in calls:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            expected = function(*args)
+            expected = function(*copy.deepcopy(args))
             program = next((each for each in programs if each.holds(args)), None)
             if program is None:
                 program = Program(function, args)
                 assert program.holds(args), "a guard of the trace does not hold for its own call"
                 programs.append(program)
-            same(program(args), expected, tolerance, f"{[np.shape(arg) for arg in args]}")
+            where = f"{[np.shape(arg) for arg in args]}"
+            if program.traced.written:
+                args, changed = copy.deepcopy(args), copy.deepcopy(args)
+                function(*changed)
+            same(program(args), expected, tolerance, where)
+            if program.traced.written:
+                same(list(args), list(changed), 0, where)
     return len(programs)
 
 

@@ -7,6 +7,7 @@ or ends the trace.
 
 from . import (
     arrange,
+    assign,
     contract,
     create,
     differences,
@@ -25,6 +26,7 @@ from . import (
 
 __all__ = [
     "arrange",
+    "assign",
     "contract",
     "create",
     "differences",

@@ -55,7 +55,7 @@ def axes_of(trace: Trace, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def dtype_of(trace: Trace, dtype: Any) -> np.dtype:
     """A dtype that the tensor IR has."""
-    if type(dtype) is Tracer:
+    if isinstance(dtype, Tracer):
         trace.refuse("error", "TypeError")
     try:
         found = np.dtype(dtype)
@@ -106,7 +106,7 @@ def size_argument(trace: Trace, item: Any) -> Size:
 def shape_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
     """A shape given as one size or a sequence of sizes. A negative run-time size becomes an int."""
     if type(shape) in (int, SizeTracer) or not isinstance(shape, (tuple, list)):
-        if isinstance(shape, np.ndarray) and type(shape) is not Tracer and shape.ndim == 1:
+        if isinstance(shape, np.ndarray) and not isinstance(shape, Tracer) and shape.ndim == 1:
             shape = shape.tolist()
         else:
             shape = (shape,)
@@ -199,7 +199,7 @@ def is_traced(*items: Any) -> bool:
     """Whether a tracer or run-time size occurs among arguments, or in lists and tuples of them."""
     for item in items:
         kind = type(item)
-        if kind is Tracer or kind is SizeTracer:
+        if kind is SizeTracer or issubclass(kind, Tracer):
             return True
         if (kind is list or kind is tuple) and is_traced(*item):
             return True

@@ -45,7 +45,7 @@ def _is_sequence(item: Any) -> bool:
 def roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Tracer:
     operand = trace.lift(a)
     shape = operand._value.type.shape
-    if type(shift) is Tracer and shift.ndim or type(axis) is Tracer:
+    if isinstance(shift, Tracer) and shift.ndim or isinstance(axis, Tracer):
         trace.refuse("argument", "roll by traced amounts")
     if axis is None:
         if _is_sequence(shift):
@@ -179,7 +179,7 @@ def _pairs(trace: Trace, item: Any, ndim: int) -> list[tuple[Any, Any]]:
     """`item` broadcast to (ndim, 2), by NumPy's rules for `pad`."""
     if not _is_sequence(item):
         return [(item, item)] * ndim
-    if type(item) is Tracer:
+    if isinstance(item, Tracer):
         trace.refuse("argument", "pad by a traced array")
     rows = [list(row) if _is_sequence(row) else row for row in item]
     if all(not isinstance(row, list) for row in rows):

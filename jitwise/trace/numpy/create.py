@@ -16,8 +16,9 @@ import numpy as np
 
 from ...ir.dims import Size
 from ...ir.types import DTYPE_NAMES
+from ..memory import View, perhaps_shared
 from ..namespace import CREATION
-from ..tracer import FUNCTIONS, METHODS, Tracer
+from ..tracer import FUNCTIONS, Tracer
 from .arguments import (
     assigned,
     dtype_of,
@@ -32,7 +33,7 @@ from .views import copied, reshaped, same_memory
 if TYPE_CHECKING:
     from ..tracing import Trace
 
-_MOST_ITEMS, _MOST_ASSIGNED = 1 << 12, 64  # of an array whose contents are kept; in one trace
+_MOST_ITEMS = 1 << 12  # of an array whose contents are kept
 INT, DOUBLE, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 
 
@@ -46,21 +47,8 @@ def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
     result = filled(trace, trace.constant(number, dtype), sizes)
     plain = tuple([size for size in sizes if isinstance(size, int)])
     if len(plain) == len(sizes) and math.prod(plain) <= _MOST_ITEMS:
-        result._hint = np.full(plain, number, dtype)  # for `setitem`
+        result._hint = np.full(plain, number, dtype)  # for assignments
     return result
-
-
-def setitem(operand: Tracer, index: Any, item: Any) -> None:
-    """`operand[index] = item` while the contents of `operand` depend on no argument."""
-    trace = operand._trace
-    if type(operand._hint) is not np.ndarray or operand._shared:
-        trace.refuse("assign" if operand._fresh else "mutate")
-    if trace.captures.objects() > _MOST_ASSIGNED:
-        trace.refuse("assign")
-    contents = operand._hint.copy()
-    contents[index] = item  # a tracer among them ends the trace
-    operand._hint = contents
-    operand._value = trace.captures.array_object(contents)._value
 
 
 def _is_known(dtype: Any) -> bool:
@@ -260,7 +248,9 @@ def ascontiguousarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = No
     result = _as_array(trace, a, dtype, None)
     if not result.ndim:
         return reshaped(trace, result, (1,))
-    return same_memory(trace, result)  # a copy or not: NumPy decides by the strides
+    if result.ndim == 1 and not isinstance(result, View):
+        return same_memory(trace, result)
+    return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
 
 
 def copy(trace: Trace, a: Any, order: Any = "K", subok: Any = False) -> Tracer:
@@ -268,7 +258,6 @@ def copy(trace: Trace, a: Any, order: Any = "K", subok: Any = False) -> Tracer:
     return copied(trace, trace.lift(a))
 
 
-METHODS["__setitem__"] = setitem
 FUNCTIONS.update(
     {
         np.zeros_like: zeros_like,

@@ -91,7 +91,7 @@ def gradient(trace: Trace, f: Any, *varargs: Any, axis: Any = None, edge_order: 
     if edge_order != 1 or (len(varargs) not in (0, 1, len(axes))):
         trace.refuse("argument", "gradient with these options")
     spacings = [trace.lift(item) for item in varargs] or [1.0]
-    if any(type(each) is Tracer and each.ndim for each in spacings):
+    if any(isinstance(each, Tracer) and each.ndim for each in spacings):
         trace.refuse("argument", "gradient over coordinates")
     if len(spacings) == 1:
         spacings = spacings * len(axes)
@@ -120,8 +120,9 @@ def _gradient(trace: Trace, operand: Tracer, axis: int, spacing: Any) -> Tracer:
         quotient = apply(trace, np.true_divide, [apply(trace, np.subtract, ends), distance])
         return trace.convert(quotient, operand._value.type.dtype)
 
-    double = apply(trace, np.multiply, [2.0, spacing]) if type(spacing) is Tracer else 2.0 * spacing
-    if type(double) is Tracer and spacing._kind == "python":
+    traced = isinstance(spacing, Tracer)
+    double = apply(trace, np.multiply, [2.0, spacing]) if traced else 2.0 * spacing
+    if isinstance(double, Tracer) and spacing._kind == "python":
         double._kind, double._hint = "python", 2.0 * spacing._hint
     parts = [
         difference(1, 0, 1, spacing),
@@ -151,7 +152,7 @@ def trapezoid(trace: Trace, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1
 def polyval(trace: Trace, p: Any, x: Any) -> Tracer:
     points = trace.lift(x)
     coefficients = p if isinstance(p, (list, tuple)) and not is_traced(p) else trace.lift(p)
-    if type(coefficients) is not Tracer:
+    if not isinstance(coefficients, Tracer):
         array = np.asarray(coefficients)
         coefficients = list(array) if array.ndim == 1 else trace.lift(p)
     elif coefficients.ndim != 1:

@@ -309,7 +309,7 @@ def isrealobj(trace: Trace, x: Any) -> bool:
 def _plain(item: Any) -> Any:
     if type(item) is SizeTracer:
         return 0
-    if type(item) is Tracer:
+    if isinstance(item, Tracer):
         return item._hint if item._kind == "python" else item._value.type.dtype
     return item
 

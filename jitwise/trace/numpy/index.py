@@ -12,23 +12,55 @@ becomes a guard. Indices that are arrays or masks end the trace.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...ir import dims
 from ...ir.dims import Size
+from ...ir.primitive import Attrs, Primitive
 from ...ops.movement import concatenate, reshape, reverse, slice_
+from ..memory import view
 from ..size import SizeTracer, size_of
 from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
 from .arguments import axis_of, is_nonnegative, is_traced
-from .views import copied, cut, same_memory
+from .views import copied, cut
 
 if TYPE_CHECKING:
     from ..tracing import Trace
 
 _WHOLE = slice(None)
 _MOST_PLACES = 64  # in a list of places, beyond which it is an array
+
+
+@dataclass(slots=True)
+class Selection:
+    """What an index takes: a slice of the operand, some of its axes backwards, then without the
+    axes that an int took and with those that None made. `whole`: an Ellipsis was given, which
+    makes an array of what would be a scalar.
+    """
+
+    starts: list[Size]
+    strides: list[int]
+    sizes: list[Size]
+    backwards: list[int]
+    final: list[Size]
+    whole: bool
+
+    def steps(self) -> list[tuple[Primitive, Attrs]]:
+        """As movements, one after the other."""
+        cut = {
+            "starts": tuple(self.starts),
+            "strides": tuple(self.strides),
+            "sizes": tuple(self.sizes),
+        }
+        steps: list[tuple[Primitive, Attrs]] = [(slice_, cut)] if self.starts else []
+        if self.backwards:
+            steps.append((reverse, {"dimensions": tuple(self.backwards)}))
+        if self.final != self.sizes:
+            steps.append((reshape, {"sizes": tuple(self.final)}))
+        return steps
 
 
 def getitem(operand: Tracer, index: Any) -> Tracer:
@@ -43,16 +75,36 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     keys, whole = _expanded(trace, items, len(shape))
     if keys is None:
         return _several(operand, items, whole)
-    starts: list[Size] = []
-    strides: list[int] = []
-    sizes: list[Size] = []
-    final: list[Size] = []
-    reversed_axes: list[int] = []
+    selection = select(trace, shape, keys, whole)
+    if selection.whole and operand._kind != "array":
+        scalar = not selection.final
+        return copied(trace, operand, "array") if scalar else view(operand, *selection.steps())
+    if selection.final or selection.whole:
+        return view(operand, *selection.steps())
+    value = operand._value
+    for primitive, attrs in selection.steps():
+        value = trace.builder.emit(primitive, (value,), attrs)
+    return Tracer(trace, value, "scalar")
+
+
+def selection_of(operand: Tracer, index: Any) -> Selection:
+    """What `index`, of ints, slices, None and Ellipsis, takes of `operand`."""
+    items = index if type(index) is tuple else (index,)
+    shape = operand._value.type.shape
+    keys, whole = _expanded(operand._trace, items, len(shape))
+    if keys is None:
+        operand._trace.refuse("mask", "an array")
+    return select(operand._trace, shape, keys, whole)
+
+
+def select(trace: Trace, shape: tuple[Size, ...], keys: list[Any], whole: bool) -> Selection:
+    """What `keys`, one for each axis and each None, take of an array of `shape`."""
+    found = Selection([], [], [], [], [], whole)
     for key in keys:
         if key is None:
-            final.append(1)
+            found.final.append(1)
             continue
-        axis = len(starts)
+        axis = len(found.starts)
         length = shape[axis]
         if key is _WHOLE:
             start, stride, size, backwards = 0, 1, length, False
@@ -60,27 +112,14 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
             start, stride, size, backwards = bounds(trace, key, length)
         else:
             start, stride, size, backwards = place(trace, key, length), 1, 1, False
-        starts.append(start)
-        strides.append(stride)
-        sizes.append(size)
+        found.starts.append(start)
+        found.strides.append(stride)
+        found.sizes.append(size)
         if backwards:
-            reversed_axes.append(axis)
+            found.backwards.append(axis)
         if type(key) is slice:
-            final.append(size)
-    emit = trace.builder.emit
-    attrs = {"starts": tuple(starts), "strides": tuple(strides), "sizes": tuple(sizes)}
-    value = emit(slice_, (operand._value,), attrs) if starts else operand._value
-    if reversed_axes:
-        value = emit(reverse, (value,), {"dimensions": tuple(reversed_axes)})
-    value = emit(reshape, (value,), {"sizes": tuple(final)})
-    part = Tracer(trace, value, operand._kind)
-    if not final and not whole:
-        return copied(trace, part, "scalar")
-    part._fresh = operand._fresh
-    if operand._kind == "array":
-        operand._shared = True
-        return same_memory(trace, part)
-    return copied(trace, part, "array")
+            found.final.append(size)
+    return found
 
 
 def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, Any]:
@@ -178,7 +217,7 @@ def take(
 
 def _refuse_key(trace: Trace, item: Any) -> None:
     """End the trace for a key that is an array, a mask or nothing at all; an integer passes."""
-    if type(item) is Tracer:
+    if isinstance(item, Tracer):
         if item.ndim:
             trace.refuse("mask", "a mask" if item.dtype.kind == "b" else "an array")
         if item.dtype.kind == "b":
@@ -197,7 +236,7 @@ def _integer(trace: Trace, item: Any) -> Size:
     """A bound or an index: an int, or a size known at run time."""
     if type(item) is int:
         return item
-    if type(item) is Tracer:
+    if isinstance(item, Tracer):
         if item._kind != "python" or item.dtype.kind != "i":
             trace.refuse("value", "an index")
         op = item._value.op

@@ -56,7 +56,7 @@ def joined(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
 
 def _sequence(trace: Trace, arrays: Any) -> list[Tracer]:
     """The arrays of a list, or the rows of an array, as NumPy takes them."""
-    if type(arrays) is Tracer:
+    if isinstance(arrays, Tracer):
         arrays = list(arrays)
     elif not isinstance(arrays, (list, tuple)):
         trace.refuse("type", type(arrays).__name__)
@@ -249,7 +249,7 @@ def array_split(trace: Trace, ary: Any, indices_or_sections: Any, axis: Any = 0)
     operand = trace.lift(ary)
     axis = axis_of(trace, axis, operand.ndim)
     if isinstance(indices_or_sections, (list, tuple)) or (
-        isinstance(indices_or_sections, np.ndarray) and type(indices_or_sections) is not Tracer
+        isinstance(indices_or_sections, np.ndarray) and not isinstance(indices_or_sections, Tracer)
     ):
         return _cut(trace, operand, axis, list(indices_or_sections))
     sections = trace.number(size_argument(trace, indices_or_sections))

@@ -48,7 +48,7 @@ def _accepting_lists(function: Any) -> Callable[..., Any]:
     def accept(trace: Trace, *args: Any, **options: Any) -> Any:
         if args:
             first = args[0]
-            if type(first) is Tracer:
+            if isinstance(first, Tracer):
                 return FUNCTIONS[function](trace, *args, **options)
             if type(first) in (list, tuple) and trace.holds_tracer(first):
                 return FUNCTIONS[function](trace, stack_nested(trace, first), *args[1:], **options)

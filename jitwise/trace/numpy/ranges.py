@@ -50,7 +50,7 @@ def counting(trace: Trace, size: Size, dtype: np.dtype) -> Tracer:
 
 def _number(trace: Trace, item: Any) -> Any:
     """A number that decides a size: a Python number of this call, guarded."""
-    if type(item) is Tracer:
+    if isinstance(item, Tracer):
         op = item._value.op
         if op is not None and op.primitive.name == "dimension":
             return trace.expose(op.attrs["size"])

@@ -16,6 +16,7 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Dim, Size
 from ...ops.movement import transpose as transpose_
+from ..memory import View, perhaps_shared
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
@@ -90,7 +91,10 @@ def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
         operand = transposed(trace, operand)
     elif order != "C" and operand.ndim > 1:
         trace.refuse("argument", f"ravel(order={order!r})")
-    return reshaped(trace, operand, (dims.product(operand._value.type.shape),))
+    result = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
+    if isinstance(operand, View):  # a copy, unless its elements lie side by side
+        return perhaps_shared(operand, copied(trace, result))
+    return result
 
 
 def _flatten(operand: Tracer, order: Any = "C") -> Tracer:

@@ -1,8 +1,7 @@
-"""Handles that share memory in NumPy, and handles that do not.
+"""Results that move no data: views of a handle's memory (see `memory`), and copies.
 
-A tracer is rebound by in-place operators. A view (`x.T`, `x[1:]`, `x.reshape(...)`) would see the
-change, so both the view and its base are marked `shared`, which ends a trace that changes either.
-A copy is a new handle, often on the very same value.
+A copy is a new handle, often on the very same value: values do not change, handles are bound to
+others.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.dims import Size
 from ...ir.primitive import Attrs, Primitive
 from ...ops.movement import reshape, slice_
+from .. import memory
 from ..tracer import Tracer
 
 if TYPE_CHECKING:
@@ -19,31 +19,23 @@ if TYPE_CHECKING:
 
 
 def view(trace: Trace, primitive: Primitive, operand: Tracer, attrs: Attrs) -> Tracer:
-    """The result of a primitive that moves no data. A view of a scalar at rank 0 is a scalar."""
-    value = trace.builder.emit(primitive, (operand._value,), attrs)
-    kind = operand._kind if operand._kind == "scalar" and not value.type.shape else "array"
-    return _sharing(trace, operand, Tracer(trace, value, kind))
+    """The result of a primitive that moves no data."""
+    return memory.view(operand, (primitive, attrs))
 
 
 def same_memory(trace: Trace, operand: Tracer) -> Tracer:
     """Another handle on the memory of `operand`."""
-    kind = operand._kind if operand._kind == "scalar" and not operand._value.type.shape else "array"
-    return _sharing(trace, operand, Tracer(trace, operand._value, kind))
-
-
-def _sharing(trace: Trace, operand: Tracer, result: Tracer) -> Tracer:
-    if not trace.active:
-        trace.escaped()
-    if operand._kind == "array":
-        operand._shared = True
-        result._shared = True
-        result._fresh = operand._fresh
-    return result
+    return memory.view(operand)
 
 
 def reshaped(trace: Trace, operand: Tracer, sizes: tuple[Size, ...]) -> Tracer:
-    """A view of another shape and as many elements."""
-    return view(trace, reshape, operand, {"sizes": sizes})
+    """As many elements in another shape. Merging axes makes a view or a copy by the order of
+    elements in memory.
+    """
+    if operand._kind != "array" or memory.keeps_order(trace, operand._value.type.shape, sizes):
+        return memory.view(operand, (reshape, {"sizes": sizes}))
+    result = moved(trace, reshape, operand, {"sizes": sizes})
+    return memory.perhaps_shared(operand, result)
 
 
 def moved(

@@ -1,0 +1,184 @@
+"""Arrays with a part replaced: what an assignment to items is in a graph, where nothing changes.
+
+    x[1:-1] = u     ->     %2: f64[n] = update_slice{starts=(1,), strides=(1,)}(x, u)
+
+The part is as large as `u`, starts at `starts` and takes every `strides`-th element. The program
+writes into the memory of the operand when that ends there, and into a copy of it otherwise. The
+rules below read back what was just written without going through memory, and forget writes that
+are overwritten.
+
+StableHLO's `dynamic_update_slice` is this one for strides of 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import dims
+from ..ir.builder import Builder
+from ..ir.graph import Op, Value
+from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
+from ..ir.types import ArrayType
+from ..rewrite.rule import fold_rule
+from .movement import slice_
+
+_MOST_STEPS = 64  # back through assignments, for one read
+
+
+def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    whole, part = types
+    if whole.dtype != part.dtype or whole.ndim != part.ndim:
+        raise TypeError(f"update_slice needs one dtype and rank, got {whole} and {part}")
+    if not len(attrs["starts"]) == len(attrs["strides"]) == whole.ndim:
+        raise TypeError(f"update_slice of {whole} needs a start and a stride for each axis")
+    return whole
+
+
+def _evaluate(whole: Any, part: Any, starts: tuple, strides: tuple) -> Any:
+    result = whole.copy()
+    index = []
+    for start, stride, size in zip(starts, strides, part.shape, strict=True):
+        index.append(slice(start, start + stride * size, stride) if size else slice(0, 0))
+    result[tuple(index)] = part
+    return result
+
+
+def _execute(program: ProgramEmitter, op: Op) -> None:
+    whole, part = op.operands
+    out = program.overwrite(op.results[0], whole, (part,))
+    place = program.temporary()
+    starts = [program.dim(size) for size in op.attrs["starts"]]
+    sizes = [program.dim(size) for size in part.type.shape]
+    program.instruction("slice", place, out, starts, list(op.attrs["strides"]), sizes)
+    program.instruction("copy", place, program.slot(part))
+
+
+update_slice = register(
+    Primitive(
+        name="update_slice",
+        category="data",
+        infer=_infer,
+        evaluate=_evaluate,
+        execute=_execute,
+        flops=0,
+    )
+)
+
+
+def _example(first: str, second: str, result: str = "f64[n, 3]") -> str:
+    return (
+        "graph example(%0: f64[n, 3], %1: f64[n, 1], %2: f64[n, 1], %3: f64[0, 3], %4: f64[n, 3])"
+        " where n = size(0, 0) {\n"
+        f" %5: f64[n, {3 if 'update' in first else 1}] = {first}\n"
+        f" %6: {result} = {second}\n return %6\n}}"
+    )
+
+
+_COLUMN = "{starts=(0, 1), strides=(1, 1)}"
+_CUT = "slice{starts=(0, 1), strides=(1, 1), sizes=(n, 1)}"
+
+
+def _update_of(value: Value) -> Op | None:
+    return value.op if value.op is not None and value.op.primitive is update_slice else None
+
+
+def _same_place(attrs: Attrs, other: Attrs) -> bool:
+    return attrs["starts"] == other["starts"] and attrs["strides"] == other["strides"]
+
+
+@fold_rule(
+    "update-nothing",
+    "update_slice",
+    _example(
+        f"update_slice{_COLUMN}(%0, %1)", "update_slice{starts=(0, 0), strides=(1, 1)}(%5, %3)"
+    ),
+)
+def _update_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    return operands[0] if 0 in operands[1].type.shape else None
+
+
+@fold_rule(
+    "update-all",
+    "update_slice",
+    _example(
+        f"update_slice{_COLUMN}(%0, %1)", "update_slice{starts=(0, 0), strides=(1, 1)}(%5, %4)"
+    ),
+)
+def _update_all(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """A part as large as the whole is the whole."""
+    return operands[1] if operands[0].type.shape == operands[1].type.shape else None
+
+
+@fold_rule(
+    "update-update",
+    "update_slice",
+    _example(f"update_slice{_COLUMN}(%0, %1)", f"update_slice{_COLUMN}(%5, %2)"),
+    needs="op",
+)
+def _update_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """The last write to a place counts."""
+    inner = _update_of(operands[0])
+    if inner is None or not _same_place(inner.attrs, attrs):
+        return None
+    if inner.operands[1].type.shape != operands[1].type.shape:
+        return None
+    return builder.emit(update_slice, (inner.operands[0], operands[1]), attrs)
+
+
+@fold_rule(
+    "update-by-itself",
+    "update_slice",
+    _example(f"{_CUT}(%0)", f"update_slice{_COLUMN}(%0, %5)"),
+)
+def _update_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """Writing back what was read there changes nothing."""
+    part = operands[1].op
+    if part is None or part.primitive is not slice_ or part.operands[0] is not operands[0]:
+        return None
+    return operands[0] if _same_place(part.attrs, attrs) else None
+
+
+@fold_rule(
+    "slice-update",
+    "slice",
+    _example(f"update_slice{_COLUMN}(%0, %1)", f"{_CUT}(%5)", "f64[n, 1]"),
+    _example(
+        f"update_slice{_COLUMN}(%0, %1)",
+        "slice{starts=(0, 2), strides=(1, 1), sizes=(n, 1)}(%5)",
+        "f64[n, 1]",
+    ),
+    needs="op",
+)
+def _slice_of_update(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    """What was written to this very place, or what was there before writes to other places."""
+    value = operands[0]
+    for _ in range(_MOST_STEPS):
+        op = _update_of(value)
+        if op is None:
+            break
+        part = op.operands[1]
+        if _same_place(op.attrs, attrs) and part.type.shape == attrs["sizes"]:
+            return part
+        if not _apart(op.attrs, part.type.shape, attrs, attrs["sizes"]):
+            break
+        value = op.operands[0]
+    return None if value is operands[0] else builder.emit(slice_, (value,), attrs)
+
+
+def _apart(left: Attrs, left_sizes: tuple, right: Attrs, right_sizes: tuple) -> bool:
+    """Whether two places are sure to have no element in common: along one axis, one ends before
+    the other begins.
+    """
+    for axis, (a, b) in enumerate(zip(left["starts"], right["starts"], strict=True)):
+        after_a = _end(a, left["strides"][axis], left_sizes[axis])
+        after_b = _end(b, right["strides"][axis], right_sizes[axis])
+        for start, end in ((b, after_a), (a, after_b)):
+            gap = dims.subtract(start, end)
+            if isinstance(gap, int) and gap >= 0:
+                return True
+    return False
+
+
+def _end(start: dims.Size, stride: int, size: dims.Size) -> dims.Size:
+    """One place beyond the last element; for no elements at all it is not after the start."""
+    return dims.add(start, dims.add(dims.multiply(dims.subtract(size, 1), stride), 1))

@@ -1,0 +1,186 @@
+"""Handles that share memory: views, and writes through them.
+
+A graph has values and no memory, so a write makes a new value. A `Tracer` is a handle on one value
+at a time and is bound to another by a write. A `View` keeps the way from the handle that has the
+memory (its *base*) to itself, and walks it again when the base was bound to something else since;
+a write through a view walks the way back and binds the base:
+
+    y = x * 2        y: %1
+    v = y[1:]        v: base y, path slice{starts=(1,), ...}       %2 = slice(%1)
+    v[0] = 5         %3 = update_slice{starts=(0,)}(%2, 5.0)       what v is to become
+                     %4 = update_slice{starts=(1,)}(%1, %3)        y: %4
+    v + 1            %5 = slice{starts=(1,), ...}(%4)              which the rules know to be %3
+
+Where it depends on the order of elements in memory whether NumPy makes a view or a copy (`reshape`
+that merges axes), both handles are marked `shared`: a later write to either ends the trace. An
+argument that was written to gets its new elements at the end of the program. Captured arrays are
+not written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..ir import dims
+from ..ir.dims import Size
+from ..ir.primitive import Attrs, Primitive
+from ..ops.movement import reshape, reverse, slice_, transpose
+from ..ops.update import update_slice
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
+    from ..ir.graph import Value
+    from .tracing import Trace
+
+Step = tuple[Primitive, Attrs]
+Undo = Callable[["Builder", "Value", "Value", Attrs], "Value"]
+
+
+def _undo_slice(builder: Builder, whole: Value, part: Value, attrs: Attrs) -> Value:
+    place = {"starts": attrs["starts"], "strides": attrs["strides"]}
+    return builder.emit(update_slice, (whole, part), place)
+
+
+def _undo_transpose(builder: Builder, whole: Value, part: Value, attrs: Attrs) -> Value:
+    order = attrs["permutation"]
+    back = tuple([order.index(axis) for axis in range(len(order))])
+    return builder.emit(transpose, (part,), {"permutation": back})
+
+
+# What the whole becomes when the result of a step is replaced.
+UNDO: dict[Primitive, Undo] = {
+    slice_: _undo_slice,
+    transpose: _undo_transpose,
+    reverse: lambda builder, whole, part, attrs: builder.emit(reverse, (part,), attrs),
+    reshape: lambda builder, whole, part, attrs: builder.emit(
+        reshape, (part,), {"sizes": whole.type.shape}
+    ),
+}
+
+
+class View(Tracer):
+    """A handle on a part of the memory of `base`, which is no view."""
+
+    __slots__ = ("_base", "_current", "_path", "_seen")
+
+    def __init__(self, base: Tracer, path: tuple[Step, ...], current: Value) -> None:
+        self._trace = base._trace
+        self._kind = "array"
+        self._hint = None
+        self._base = base
+        self._path = path
+        self._seen = base._value
+        self._current = current
+
+    @property
+    def _value(self) -> Value:  # pyright: ignore[reportIncompatibleVariableOverride]
+        value = self._base._value
+        if value is not self._seen:
+            self._seen = value
+            emit = self._trace.builder.emit
+            for primitive, attrs in self._path:
+                value = emit(primitive, (value,), attrs)
+            self._current = value
+        return self._current
+
+    @_value.setter
+    def _value(self, value: Value) -> None:
+        builder = self._trace.builder
+        whole = self._base._value
+        wholes = []
+        for primitive, attrs in self._path:
+            wholes.append(whole)
+            whole = builder.emit(primitive, (whole,), attrs)
+        for (primitive, attrs), whole in zip(reversed(self._path), reversed(wholes), strict=True):
+            value = UNDO[primitive](builder, whole, value, attrs)
+        self._base._value = value
+        self._base._hint = None
+
+    @property
+    def _fresh(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._base._fresh
+
+    @property
+    def _shared(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._base._shared
+
+    @_shared.setter
+    def _shared(self, shared: bool) -> None:
+        self._base._shared = shared
+
+
+def view(operand: Tracer, *steps: Step) -> Tracer:
+    """What NumPy's view of `operand` by these movements is. Of a number or a NumPy scalar it is an
+    array of its own; at rank 0 a scalar's is a scalar.
+    """
+    trace = operand._trace
+    if not trace.active:
+        trace.escaped()
+    value = operand._value
+    for primitive, attrs in steps:
+        value = trace.builder.emit(primitive, (value,), attrs)
+    if operand._kind != "array":
+        kind = operand._kind if operand._kind == "scalar" and not value.type.shape else "array"
+        return Tracer(trace, value, kind)
+    if not all(primitive in UNDO for primitive, _ in steps):
+        return perhaps_shared(operand, Tracer(trace, value, "array"))
+    if isinstance(operand, View):
+        return View(operand._base, (*operand._path, *steps), value)
+    return View(operand, steps, value)
+
+
+def perhaps_shared(operand: Tracer, result: Tracer) -> Tracer:
+    """Note that NumPy's `result` lies in the memory of `operand`, or may: neither is written to."""
+    if operand._kind == "array":
+        operand._shared = True
+        result._shared = True
+        result._fresh = operand._fresh
+    return result
+
+
+def keeps_order(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...]) -> bool:
+    """Whether a reshape is a view for every order of elements in memory: no axes are merged."""
+    guards = trace.builder.guards
+
+    def agree(size: Size, other: Size) -> bool:
+        return size == other or ("eq", dims.subtract(size, other)) in guards
+
+    rest = [size for size in others if size != 1]
+    for size in sizes:
+        if size == 1:
+            continue
+        product: Size = 1
+        while rest and not agree(product, size):
+            product = dims.multiply(product, rest.pop(0))
+        if not agree(product, size):
+            return False
+    return not rest
+
+
+def write(target: Tracer, value: Value) -> None:
+    """Bind `target`, and what shares its memory, to a value of its dtype and shape. Ends the trace
+    where the memory is not the trace's own, or where it is not known who shares it.
+    """
+    trace: Trace = target._trace
+    if not target._fresh:
+        _write_argument(trace, target._base if isinstance(target, View) else target)
+    if target._shared:
+        trace.refuse("assign", "an array is changed that may share its memory with another")
+    target._value = value
+    target._hint = None
+
+
+def _write_argument(trace: Trace, base: Tracer) -> None:
+    """Note that the memory of an argument is written to."""
+    argument = trace.arguments.get(id(base))
+    if argument is None:
+        trace.refuse("mutate")
+    array = argument.array
+    if not array.flags.writeable:
+        trace.refuse("error", "ValueError: assignment destination is read-only")
+    overlaps = any(not stride and size > 1 for stride, size in zip(array.strides, array.shape))
+    if overlaps or not array.dtype.isnative:
+        trace.refuse("mutate")
+    trace.written[id(base)] = base

@@ -1,0 +1,178 @@
+"""Assignment to items: `x[index] = item`, `fill`, `copyto`.
+
+    x[1:-1] = u         ->   update_slice{starts=(1,), strides=(1,)}(x, u)
+    x[::-1] = u         ->   the same with reverse(u)
+    x[:, 0] = 5         ->   update_slice of a broadcast, a column
+    x[x > 3] = 0        ->   select(x > 3, 0, x)
+
+An item is converted to the array's dtype, whatever it loses, as NumPy does; and broadcast. Masks
+take single values, or rows for all the places of a row. Positions given by arrays end the trace.
+
+What is assigned to an array whose contents depend on no argument (`np.zeros(3)`) is assigned at
+once, and the array becomes a constant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.graph import Value
+from ...ops.compare import select as select_
+from ...ops.movement import reshape, reverse
+from ...ops.update import update_slice
+from ..memory import write
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from .arguments import is_traced
+from .index import Selection, selection_of
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+_WEAK = {"b": "biufc", "i": "iufc", "f": "fc", "c": "c"}  # what takes a Python number
+_MOST_CONSTANTS = 64  # arrays that one trace makes by assignments to constant ones
+
+
+def setitem(operand: Tracer, index: Any, item: Any) -> None:
+    """`operand[index] = item`."""
+    trace = operand._trace
+    if not trace.active:
+        trace.escaped()
+    if operand._kind != "array":
+        trace.refuse("error", "TypeError: a scalar does not support item assignment")
+    if not operand._fresh or operand._shared:
+        write(operand, operand._value)  # which says why not
+    if type(operand._hint) is np.ndarray and not is_traced(index, item):
+        if trace.captures.objects() <= _MOST_CONSTANTS:
+            _assign_constant(operand, index, item)
+            return
+    mask = _mask(index)
+    if mask is not None:
+        _assign_where(operand, trace.lift(mask), item)
+        return
+    selection = selection_of(operand, index)
+    part = _fitted(operand, item, tuple(selection.final), len(selection.final))
+    write(operand, _replaced(trace, operand._value, selection, part))
+
+
+def _assign_constant(operand: Tracer, index: Any, item: Any) -> None:
+    trace = operand._trace
+    contents = operand._hint.copy()
+    contents[index] = item
+    write(operand, trace.captures.array_object(contents)._value)
+    operand._hint = contents
+
+
+def _replaced(trace: Trace, whole: Value, selection: Selection, part: Value) -> Value:
+    """`whole` with `part` where the selection is."""
+    emit = trace.builder.emit
+    part = emit(reshape, (part,), {"sizes": tuple(selection.sizes)})
+    if selection.backwards:
+        part = emit(reverse, (part,), {"dimensions": tuple(selection.backwards)})
+    if not selection.starts:
+        return part
+    place = {"starts": tuple(selection.starts), "strides": tuple(selection.strides)}
+    return emit(update_slice, (whole, part), place)
+
+
+def _fitted(operand: Tracer, item: Any, shape: tuple, ndim: int) -> Value:
+    """`item` in the dtype of `operand`, broadcast to `shape`. Further axes of one are dropped."""
+    trace = operand._trace
+    given = _converted(trace, item, operand._value.type.dtype)
+    own = given._value.type.shape
+    while len(own) > ndim:
+        if not trace.same_size(own[0], 1):
+            trace.refuse("error", "ValueError: could not broadcast input array")
+        own = own[1:]
+    if own != given._value.type.shape:
+        given = trace.emit(reshape, (given,), {"sizes": own}, "array")
+    if trace.broadcast_shapes([shape, own]) != shape:
+        trace.refuse("error", "ValueError: could not broadcast input array")
+    return trace.broadcast(given, shape)._value
+
+
+def _converted(trace: Trace, item: Any, dtype: np.dtype) -> Tracer:
+    """`item` as an array of `dtype`. What NumPy refuses for a single number is left to NumPy."""
+    kind = type(item)
+    if kind is int or kind is bool or (kind is float and dtype.kind in "fc"):
+        return trace.constant(item, dtype)
+    if kind is complex and dtype.kind == "c":
+        return trace.constant(item, dtype)
+    given = trace.lift(item)
+    own = given._value.type.dtype
+    if given._kind != "array" and own != dtype and not np.can_cast(own, dtype, "same_kind"):
+        trace.refuse("value", f"an item of another kind than {dtype}")
+    if own.kind == "c" and dtype.kind != "c":
+        trace.refuse("argument", "a complex item of a real array")
+    if given._kind == "python" and own.kind == "i" and own != dtype:
+        if dtype.kind in "iu":
+            trace.refuse("value", "a Python int that may not fit")
+        given = trace.convert(given, np.dtype(float))  # as Python does, on the way to the dtype
+    return trace.convert(given, dtype)
+
+
+def _mask(index: Any) -> Any:
+    """The mask that an index is, if it is one."""
+    if isinstance(index, tuple) and len(index) == 1:
+        index = index[0]
+    is_array = isinstance(index, (Tracer, np.ndarray))
+    if is_array and index.dtype.kind == "b" and index.ndim:
+        return index
+    return None
+
+
+def _assign_where(operand: Tracer, mask: Tracer, item: Any) -> None:
+    """`operand[mask] = item`."""
+    trace = operand._trace
+    shape = operand._value.type.shape
+    places = mask._value.type.shape
+    if len(places) > len(shape) or not all(map(trace.same_size, places, shape)):
+        trace.refuse("error", "IndexError: boolean index did not match")
+    rest = shape[len(places) :]
+    if trace.lift(item).ndim > len(rest):
+        trace.refuse("mask", "as many items as a mask has places")
+    part = _fitted(operand, item, rest, len(rest))
+    emit = trace.builder.emit
+    if rest:
+        column = emit(reshape, (mask._value,), {"sizes": (*places, *[1] * len(rest))})
+        mask = trace.broadcast(Tracer(trace, column, "array"), shape)
+        part = trace.broadcast(Tracer(trace, part, "array"), shape)._value
+    write(operand, emit(select_, (mask._value, part, operand._value)))
+
+
+def fill(operand: Tracer, value: Any) -> None:
+    """`operand.fill(value)`."""
+    if operand._trace.lift(value).ndim:
+        operand._trace.refuse("error", "fill by an array")
+    setitem(operand, Ellipsis, value)
+
+
+def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """`np.copyto`."""
+    if not isinstance(dst, Tracer):
+        trace.refuse("mutate")
+    source = trace.lift(src)
+    if source._kind == "python":
+        fits = dst.dtype.kind in _WEAK[source.dtype.kind] and casting in ("same_kind", "unsafe")
+    else:
+        fits = np.can_cast(source.dtype, dst.dtype, casting)
+    if not fits:
+        trace.refuse("argument", "copyto with this casting")
+    part = _fitted(dst, src, dst._value.type.shape, dst.ndim)
+    if where is not True:
+        chosen = trace.lift(where)
+        if chosen.dtype.kind != "b":
+            trace.refuse("error", "TypeError: where is no mask")
+        if trace.broadcast_shapes([dst._value.type.shape, chosen._value.type.shape]) != (
+            dst._value.type.shape
+        ):
+            trace.refuse("error", "ValueError: where does not broadcast")
+        mask = trace.broadcast(chosen, dst._value.type.shape)
+        part = trace.builder.emit(select_, (mask._value, part, dst._value))
+    write(dst, part)
+
+
+METHODS["__setitem__"] = setitem
+METHODS["fill"] = fill
+FUNCTIONS[np.copyto] = copyto
