@@ -6,7 +6,14 @@ Groups over single values disappear into the group that uses them, or into each,
 cheap; so do groups of an op or two that read one array, which then is read instead of theirs.
 
 Equal groups share one body: it is found by a key of positions, primitives and types before it is
-built.
+built. Where many groups differ in the values of constants only, constants become operands, and the
+groups share one body too:
+
+    %2 = fusion{body=x * 2.0}(%0)          %1 = constant{value=2.0}()
+    %3 = fusion{body=x * 3.0}(%0)    ->    %2 = fusion{body=x * y}(%0, %1)
+    ... and many more                      ...
+
+Integer constants stay where they are: dividing by a known integer is faster.
 """
 
 from __future__ import annotations
@@ -17,12 +24,14 @@ from typing import Any
 from ..ir.builder import CONSTANT, Builder
 from ..ir.graph import Graph, Op, Value
 from ..ir.primitive import REGISTRY
-from .groups import VECTOR, Group, Grouping, find
+from .groups import MOST_OPERANDS, VECTOR, Group, Grouping, find
 from .labels import BARRIER, REDUCE, SOFT
 
 CHEAP_VECTOR = 2  # weight of elementwise arithmetic that may be repeated to save an array
 CHEAP = 4  # weight of single-value arithmetic that may be repeated in several kernels
 PER_ROW = 8  # weight of single-value arithmetic that may be repeated for each row
+LIFTED = "fc"  # kinds of constants that may become operands
+MOST_ALIKE = 4  # bodies that differ in constants only, each compiled with its own
 OUTSIDE = None
 
 
@@ -176,10 +185,23 @@ class Emission:
             if group is not None and group in bodies.members:
                 self.homes[index] = group
         self.done: set[Group] = set()
-        self.texts: dict[Group, BodyText] = {}
+        self.texts = {group: BodyText(bodies, group) for group in bodies.members}
+
+    def _lift_constants(self) -> None:
+        """Make constants operands in groups that are alike but for many constants."""
+        alike: dict[tuple, set[tuple]] = {}
+        for text in self.texts.values():
+            if text.outputs:
+                alike.setdefault(text.pattern, set()).add(text.key)
+        for group, text in self.texts.items():
+            if text.outputs and len(alike[text.pattern]) > MOST_ALIKE:
+                lifted = BodyText(self.bodies, group, lift=True)
+                if len(lifted.inputs) + len(lifted.outputs) <= MOST_OPERANDS:
+                    self.texts[group] = lifted
 
     def run(self) -> Graph:
         """The fused graph, ops in an order near the original one."""
+        self._lift_constants()
         graph, kinds = self.graph, self.bodies.kinds
         for index, op in enumerate(graph.ops):
             group = self.last.get(index)
@@ -215,7 +237,7 @@ class Emission:
                 pending.pop()
                 continue
             else:
-                needs = self._text(current).inputs
+                needs = self.texts[current].inputs
             missing = [value for value in needs if value not in mapping]
             if missing:
                 pending += [self._unit(value) for value in reversed(missing)]
@@ -225,12 +247,6 @@ class Emission:
                 self._emit_op(current)
             else:
                 self._emit_group(current)
-
-    def _text(self, group: Group) -> BodyText:
-        found = self.texts.get(group)
-        if found is None:
-            found = self.texts[group] = BodyText(self.bodies, group)
-        return found
 
     def _emit_op(self, op: Op) -> None:
         mapping = self.mapping
@@ -247,7 +263,7 @@ class Emission:
 
     def _emit_group(self, group: Group) -> None:
         self.done.add(group)
-        text = self._text(group)
+        text = self.texts[group]
         if not text.outputs:
             return
         body = self.bodies.bodies.get(text.key)
@@ -260,10 +276,13 @@ class Emission:
 
 
 class BodyText:
-    """One group as positions: `key` is equal for equal groups; `build` makes the graph."""
+    """One group as positions: `key` is equal for equal groups, `pattern` for groups that differ in
+    constants only; `build` makes the graph. With `lift`, constants are inputs.
+    """
 
-    def __init__(self, bodies: Bodies, group: Group) -> None:
+    def __init__(self, bodies: Bodies, group: Group, lift: bool = False) -> None:
         self.bodies = bodies
+        self.lift = lift
         ops = bodies.graph.ops
         self.members = _live(bodies, group)
         self.inputs: list[Value] = []
@@ -285,6 +304,12 @@ class BodyText:
         items.append(tuple([self.numbers[value] for value in self.outputs]))
         items.append(tuple([value.type for value in self.inputs]))
         self.key = tuple(items)
+        self.pattern = tuple(
+            [
+                item[:2] if item[0] is CONSTANT and item[1].kind in LIFTED else item
+                for item in items
+            ]
+        )
 
     def _add(self, op: Op, items: list[Any], inside: set[Value]) -> None:
         places = []
@@ -304,7 +329,7 @@ class BodyText:
         """
         op = value.op
         if op is not None and value not in inside:
-            if op.primitive is CONSTANT:
+            if op.primitive is CONSTANT and not (self.lift and value.type.dtype.kind in LIFTED):
                 self.numbers[value] = len(self.ops)
                 self.ops.append(op)
                 items.append((CONSTANT, value.type.dtype, op.attrs["value"].tobytes()))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jitwise import config, jit
 from jitwise.ir.builder import Builder, primitive_named
 from jitwise.ir.types import ArrayType
 from jitwise.kernel.layout import layout_of
@@ -137,6 +138,54 @@ def test_equal_layers_share_their_kernels_and_bodies():
 def test_equal_expressions_on_single_elements_share_their_kernel():
     fused = DEFAULT.run(scalar_expressions(300))
     assert kernels(fused) == 1
+
+
+def constants_apart(count, dtype=F64, name="multiply"):
+    """Expressions on single elements, each with a constant of its own, as one array."""
+    builder = Builder("scalars")
+    x = builder.input(ArrayType(dtype, ()))
+    parts = []
+    for index in range(count):
+        factor = builder.constant(dtype.type(index + 3), dtype)
+        y = emit(builder, "negate", emit(builder, name, x, factor))
+        parts.append(emit(builder, "reshape", y, sizes=(1,)))
+    return builder.finish((emit(builder, "concatenate", *parts, dimension=0),))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_many_expressions_that_differ_in_constants_only_share_a_kernel(dtype):
+    fused = DEFAULT.run(constants_apart(100, np.dtype(dtype)))
+    assert kernels(fused) == 1
+    assert len(fusion_bodies(fused)) == 1
+
+
+def test_a_few_expressions_keep_their_constants():
+    assert kernels(DEFAULT.run(constants_apart(3))) == 3
+
+
+def test_integer_divisors_stay_known():
+    assert kernels(DEFAULT.run(constants_apart(20, np.dtype(int), "floor_divide"))) == 20
+
+
+def test_constants_become_operands_of_kernels_over_arrays_too():
+    builder, _, x = start()
+    outputs = [emit(builder, "sine", emit(builder, "multiply", x, 2.5 + k)) for k in range(600)]
+    fused = DEFAULT.run(builder.finish(tuple(outputs)))
+    assert kernels(fused) <= 8
+    assert max(len(op.operands) + len(op.results) for op in fused.ops) <= 160
+
+
+def test_a_stack_of_expressions_costs_few_python_calls_an_element(count_calls):
+    def stacked(a, b):
+        return np.stack([a * float(index) + np.sin(b * float(index)) for index in range(count)])
+
+    totals = []
+    for count in (200, 400):
+        with config.override(verify=0):
+            found = count_calls(jit(stacked), np.float64(0.25), np.float64(0.5))
+        np.testing.assert_allclose(found.result, stacked(0.25, 0.5), 1e-15)
+        totals.append(found.total)
+    assert (totals[1] - totals[0]) / 200 <= 260
 
 
 def test_a_chain_of_100_000_ops_goes_through():
