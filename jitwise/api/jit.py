@@ -31,7 +31,7 @@ from .. import config
 from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
-from ..runtime.executable import Executable, compile_graph
+from ..runtime.executable import Executable, compile_graph, no_cyclic_collection
 from ..trace.code import is_own_file
 from ..trace.function import Traced, leaves_of, trace_call
 from ..trace.scope import INNER
@@ -223,7 +223,7 @@ class State:
 
     def _make(self, call: Call) -> Version:
         self.traces += 1
-        with recorder.span("trace", self.name):
+        with recorder.span("trace", self.name), no_cyclic_collection():
             traced = trace_call(
                 self.function,
                 call.bound_args,
