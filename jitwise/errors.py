@@ -82,6 +82,8 @@ REASONS: dict[str, str] = {
     "rank": "an array has more than {detail} axes",
     "depth": "its arguments are nested more than 32 deep",
     "fault": "jitwise failed {detail}",
+    "varies": "{detail} values of its static arguments served one call each; a new value is "
+    "compiled when it comes again",
     "retraces": "it was traced {detail} times for different values",
 }
 

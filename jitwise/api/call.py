@@ -16,6 +16,8 @@ import numpy as np
 
 from ..trace.function import Traced, children, is_namedtuple, leaves_of
 
+_NUMERIC = (np.ndarray, np.generic, int, float, complex)
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -48,6 +50,12 @@ class Call:
                     if np.may_share_memory(arrays[leaf], item):
                         return True
         return False
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether a leaf is neither a number nor an array: its value is part of the signature."""
+        leaves = leaves_of(self.args, self.kwargs)
+        return not all(isinstance(leaf, _NUMERIC) for leaf in leaves)
 
 
 def _renumbered(recipe: Any, order: list[int]) -> Any:

@@ -40,6 +40,8 @@ from .faults import ADVICE, fault_of, is_of_users
 
 MOST_TRACES = 8  # of one signature
 MOST_SIGNATURES = 64  # of one function
+MOST_USED_ONCE = 8  # programs with static arguments that served no second call
+MOST_SEEN = 4096  # signatures that were met and not traced
 STRATEGIES = ("auto", "whole", "parts", "off")
 _functions: weakref.WeakSet = weakref.WeakSet()
 
@@ -88,6 +90,7 @@ class State:
         self.signature = _signature_of(function)
         self.known: dict[Any, Signature] = {}
         self.said: set[Any] = set()
+        self.seen: dict[int, None] = {}  # hashes of signatures that ran as Python once
         self.lock = threading.RLock()
         self.native: Any = None
         self.traces = 0
@@ -163,9 +166,27 @@ class State:
         """Whether the call may have a signature of its own: static objects made anew for each call
         would have no end.
         """
-        if call.key in self.known or len(self.known) < MOST_SIGNATURES:
+        if call.key in self.known:
             return True
+        if len(self.known) < MOST_SIGNATURES:
+            return not call.has_objects or self._pays(hash(call.key))
         self._say(CannotTrace("retraces", f"{MOST_SIGNATURES} or more"))
+        return False
+
+    def _pays(self, key: int) -> bool:
+        """Whether to compile for a new value of a static argument at once: not where such values
+        were used for one call each. One that comes again is compiled then.
+        """
+        if key in self.seen:
+            return True
+        once = [program for _, _, program, hits, _ in self.native.entries() if hits <= 1]
+        if sum(program is not None for program in once) < MOST_USED_ONCE:
+            return True
+        if len(self.seen) >= MOST_SEEN:
+            self.seen.clear()
+        self.seen[key] = None
+        if ("varies", None) not in self.said:
+            self._say(CannotTrace("varies", str(MOST_USED_ONCE)))
         return False
 
     def _prepare(self, call: Call, failed: list[CannotTrace]) -> bool:
@@ -442,7 +463,7 @@ INNER.append(_inner)
 
 
 def _frames_of_ours() -> int:
-    """How many frames up the user's call is, for warnings."""
+    """How many frames up the user's call is, counted as `warnings.warn` does."""
     frame, count = sys._getframe(1), 1
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame, count = frame.f_back, count + 1

@@ -301,15 +301,15 @@ class BodyText:
         ]
         if not self.outputs:
             return
-        items.append(tuple([self.numbers[value] for value in self.outputs]))
-        items.append(tuple([value.type for value in self.inputs]))
-        self.key = tuple(items)
-        self.pattern = tuple(
-            [
-                item[:2] if item[0] is CONSTANT and item[1].kind in LIFTED else item
-                for item in items
-            ]
+        ends = (
+            tuple([self.numbers[value] for value in self.outputs]),
+            tuple([value.type for value in self.inputs]),
         )
+        self.key = (*items, *ends)
+        open_items = [
+            item[:2] if item[0] is CONSTANT and item[1].kind in LIFTED else item for item in items
+        ]
+        self.pattern = (*open_items, *ends)
 
     def _add(self, op: Op, items: list[Any], inside: set[Value]) -> None:
         places = []
