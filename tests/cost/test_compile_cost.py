@@ -180,12 +180,12 @@ def test_a_stack_of_expressions_costs_few_python_calls_an_element(count_calls):
         return np.stack([a * float(index) + np.sin(b * float(index)) for index in range(count)])
 
     totals = []
-    for count in (200, 400):
+    for count in (100, 200, 400):  # the first compiles the kernel
         with config.override(verify=0):
             found = count_calls(jit(stacked), np.float64(0.25), np.float64(0.5))
         np.testing.assert_allclose(found.result, stacked(0.25, 0.5), 1e-15)
         totals.append(found.total)
-    assert (totals[1] - totals[0]) / 200 <= 260
+    assert (totals[2] - totals[1]) / 200 <= 390
 
 
 def test_a_chain_of_100_000_ops_goes_through():
