@@ -15,19 +15,17 @@ argument of `jit`.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 PREFIX = "JITWISE_"
 
 
-@dataclass(frozen=True, slots=True)
-class Dump:
+class Dump(NamedTuple):
     """Which stages to write down (`trace`, a pass, `kernel`, `llvm`, `asm`, or `all`), and for
     which function.
 
@@ -152,6 +150,8 @@ def read(environment: Mapping[str, str]) -> Settings:
             continue
         entry = table.get(variable)
         if entry is None:
+            import difflib
+
             near = difflib.get_close_matches(variable, table, 1) or sorted(table)
             warnings.warn(
                 f"jitwise has no setting {variable}; it has {', '.join(near)}", stacklevel=2

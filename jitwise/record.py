@@ -20,8 +20,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 SUBJECTS: dict[str, str] = {
     "trace": "a Python function became a graph",
@@ -45,8 +44,7 @@ Source = tuple[str, int]
 NO_DETAIL: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something happened to `name` (a function, a kernel, a pass) at `time` (seconds,
     `time.perf_counter`).
     """
@@ -58,8 +56,7 @@ class Event:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A choice by cost: the winner, every candidate's estimate (losers included) in `unit`, and the
     reason in words.
     """
@@ -74,8 +71,7 @@ class Decision:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Something took from `start` for `duration` seconds on the thread `thread`."""
 
     subject: str

@@ -9,8 +9,7 @@ serves every style of call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from ..trace.function import Traced, children, is_namedtuple, leaves_of
 _NUMERIC = (np.ndarray, np.generic, int, float, complex)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call: as given, as bound to parameters, and how the leaves of the two correspond."""
 
     args: tuple

@@ -24,8 +24,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import config
 from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
@@ -46,8 +45,7 @@ STRATEGIES = ("auto", "whole", "parts", "off")
 _functions: weakref.WeakSet = weakref.WeakSet()
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """The arguments of `jit`."""
 
     static_argnums: tuple[int, ...] = ()
@@ -61,8 +59,7 @@ class Options:
     wait: bool = True
 
 
-@dataclass(slots=True)
-class Version:
+class Version(NamedTuple):
     """One trace of a function, compiled."""
 
     traced: Traced
@@ -70,14 +67,16 @@ class Version:
     entries: list[Any] = field(default_factory=list)  # the dispatcher's, one a style of call
 
 
-@dataclass(slots=True)
 class Signature:
     """What is known for one canonical signature."""
 
-    versions: list[Version] = field(default_factory=list)
-    python: bool = False
-    errors: int = 0
-    styles: set = field(default_factory=set)
+    __slots__ = ("errors", "python", "styles", "versions")
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.python = False
+        self.errors = 0
+        self.styles: set[Any] = set()
 
 
 class State:

@@ -17,24 +17,27 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Union
+from typing import NamedTuple, Union
 
 Size = Union[int, "Dim"]
 _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Atom:
     """A symbol (`operation` is "symbol") or an opaque operation on two sizes.
 
     Interned by its text, so that hashing the terms of a `Dim` costs nothing.
     """
 
-    operation: str
-    left: Size | str
-    right: Size | None
-    text: str
+    __slots__ = ("__weakref__", "left", "operation", "right", "text")
+
+    def __init__(
+        self, operation: str, left: Size | str, right: Size | None, text: str
+    ) -> None:
+        self.operation = operation
+        self.left = left
+        self.right = right
+        self.text = text
 
 
 _atoms: weakref.WeakValueDictionary[str, Atom] = weakref.WeakValueDictionary()
@@ -357,8 +360,7 @@ def size_from_syntax(node: ast.expr) -> Size:
 _RELATION_TEXT = {"eq": "==", "ne": "!=", "ge": ">="}
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """What a trace assumed of a size: `dim == 0` ("eq"), `dim != 0` ("ne") or `dim >= 0` ("ge").
 
     `source` is the user's line that made the assumption, for explaining retraces.

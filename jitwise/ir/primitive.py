@@ -92,7 +92,7 @@ class ProgramEmitter(Protocol):
     ) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Primitive:
     """One operation of the tensor IR.
 
@@ -139,7 +139,7 @@ class Primitive:
     transpose: Callable[..., Any] | None = None
     batch: Callable[..., Any] | None = None
     samples: Mapping[str, Any] = field(default_factory=dict)
-    fold: Callable[..., Any] | None = field(default=None, repr=False)
+    fold: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
@@ -160,4 +160,4 @@ def register(primitive: Primitive) -> Primitive:
 
 def attach_fold(primitive: Primitive, fold: Callable[..., Any]) -> None:
     """Give a primitive its compiled rules: `fold(builder, operands, attrs) -> value or None`."""
-    object.__setattr__(primitive, "fold", fold)
+    primitive.fold = fold

@@ -13,8 +13,7 @@ equal keys have the same kernel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir.builder import CONSTANT
 from ..ir.dims import Size
@@ -25,8 +24,7 @@ ROLES = ("scalar", "row", "vector")
 Shape = tuple[Size, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """See the module docstring. `outer` and `inner` are axes of `space`, in the order they are
     walked.
     """

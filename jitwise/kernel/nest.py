@@ -32,12 +32,15 @@ its phase), `column` (one phase; each reduction combines into an output, element
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+try:
+    from _blake2 import blake2b  # what `hashlib` gives, without loading OpenSSL
+except ImportError:
+    from hashlib import blake2b
 
 from ..ir.builder import CONSTANT
 from ..ir.primitive import Primitive
@@ -114,8 +117,7 @@ class Reduction(NamedTuple):
     phase: int
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """See the module docstring; `verify` states what holds of one."""
 
     mode: str
@@ -153,7 +155,7 @@ class Kernel:
 
     def with_lanes(self, lanes: int) -> Kernel:
         """The same kernel over chunks of another length."""
-        return replace(self, lanes=lanes)
+        return self._replace(lanes=lanes)
 
     def __str__(self) -> str:
         from .printer import print_kernel
@@ -165,7 +167,7 @@ def identity(kernel: Kernel) -> str:
     """32 hexadecimal digits of BLAKE2b over the kernel's text: equal kernels are one kernel, on any
     machine.
     """
-    return hashlib.blake2b(str(kernel).encode(), digest_size=16).hexdigest()
+    return blake2b(str(kernel).encode(), digest_size=16).hexdigest()
 
 
 def result_dtype(
@@ -312,4 +314,4 @@ def renumber(kernel: Kernel) -> Kernel:
         Phase(tuple([convert(s) for s in phase.prologue]), tuple([convert(s) for s in phase.body]))
         for phase in kernel.phases
     )
-    return replace(kernel, phases=phases)
+    return kernel._replace(phases=phases)

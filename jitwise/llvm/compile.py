@@ -26,8 +26,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..kernel.nest import Kernel, identity
 from . import mathlib
@@ -37,8 +36,7 @@ TABLE_SIZE = 4096
 LINKER_SIZE = 256  # libraries; a linker keeps 10 KB of each for as long as it lives itself
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledKernel:
+class CompiledKernel(NamedTuple):
     """Machine code of one kernel: the address of each phase. `owner` unloads the code when it is
     collected.
     """

@@ -16,7 +16,7 @@ counts ones. A processor without fused multiply-add calls the C library for each
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 WIDTH = 16
 
@@ -135,8 +135,7 @@ _UNSIGNED = """  %zero = icmp eq i64 %y, 0
   %d = select i1 %zero, i64 1, i64 %y"""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """One function: its text, what it declares, and the C function it calls."""
 
     text: str

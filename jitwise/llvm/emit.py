@@ -30,8 +30,7 @@ Note: [Streams]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,8 +58,7 @@ STREAMED = "!0 = !{i32 1}"  # what `!nontemporal` wants to be pointed at
 SIGNATURE = "ptr %pointers, ptr %steps, i64 %chunks, i64 %valid, ptr %accumulators, ptr %scalars"
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleText:
+class ModuleText(NamedTuple):
     """LLVM text of some kernels: function names of each kernel's phases, and the outside symbols it
     calls.
     """

@@ -10,7 +10,6 @@ stay, used or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..ir.graph import Graph
@@ -18,7 +17,6 @@ from ..ir.walk import live_ops
 from .pipeline import Pass, PassContext
 
 
-@dataclass(frozen=True)
 class DeadCode(Pass):
     """Drop the ops that no output and no effect needs."""
 

@@ -8,7 +8,6 @@ that can also be lowered is left alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..ir.builder import Builder, copy_declarations
@@ -25,7 +24,6 @@ def expands(primitive: Primitive) -> bool:
     return primitive.expand is not None and primitive.lower is None and primitive.execute is None
 
 
-@dataclass(frozen=True)
 class Expand(Pass):
     """Replace ops that are compositions of other ops."""
 

@@ -21,7 +21,7 @@ it are *soft*: the group may contain them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..ir.builder import CONSTANT, DIMENSION
 from ..ir.graph import Graph, Op, Value
@@ -33,8 +33,7 @@ POSITIONS = ("argmin", "argmax")
 NO_COMPLEX_REDUCTION = frozenset(("min", "max", "argmin", "argmax", "and", "or", "xor"))
 
 
-@dataclass(slots=True)
-class Labels:
+class Labels(NamedTuple):
     """Facts about each op, by position: `kinds`, `labels`, and `definitions`: where each value is
     defined.
     """

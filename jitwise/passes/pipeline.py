@@ -17,8 +17,8 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 from .. import config
 from ..ir.graph import Graph
@@ -27,7 +27,6 @@ from ..record import Recorder, recorder
 from .compare import Difference, compare
 
 
-@dataclass(slots=True)
 class PassContext:
     """What a pass may know beyond its graph, and where it leaves its records.
 
@@ -36,14 +35,23 @@ class PassContext:
     of stages that `keep` names.
     """
 
-    recorder: Recorder = recorder
-    fastmath: bool = False
-    folded: bool = False
-    name: str = "graph"
-    sizes: Mapping[str, int] | None = None
-    keep: frozenset[str] = frozenset()
-    steps: int = 0
-    snapshots: dict[str, Graph] = field(default_factory=dict)
+    def __init__(
+        self,
+        recorder: Recorder = recorder,
+        fastmath: bool = False,
+        folded: bool = False,
+        name: str = "graph",
+        sizes: Mapping[str, int] | None = None,
+        keep: frozenset[str] = frozenset(),
+    ) -> None:
+        self.recorder = recorder
+        self.fastmath = fastmath
+        self.folded = folded
+        self.name = name
+        self.sizes = sizes
+        self.keep = keep
+        self.steps = 0
+        self.snapshots: dict[str, Graph] = {}
 
 
 @dataclass(frozen=True)
@@ -74,8 +82,7 @@ class PassError(Exception):
         self.step = step
 
 
-@dataclass(frozen=True)
-class Pipeline:
+class Pipeline(NamedTuple):
     """Passes, in order."""
 
     passes: tuple[Pass, ...]

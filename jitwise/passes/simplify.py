@@ -11,7 +11,6 @@ All of it is done by `Builder.emit`; this pass only walks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..ir.builder import Builder, copy_declarations
@@ -20,7 +19,6 @@ from ..ir.walk import replay
 from .pipeline import Pass, PassContext
 
 
-@dataclass(frozen=True)
 class Simplify(Pass):
     """Apply rules, fold constants, and make equal ops one."""
 

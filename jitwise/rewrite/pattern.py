@@ -11,14 +11,27 @@ equal value; 0 as a float literal is written 0.0 or -0.0 and matches only that z
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Union
 
 Pattern = Union["Hole", "Literal", "Node"]
 
 
-class _Operators:
-    """Python operators build nodes."""
+class _Pattern:
+    """Python operators build nodes; patterns of equal parts are equal."""
+
+    __slots__ = ()
+
+    def parts(self) -> tuple:
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.parts() == self.parts()  # type: ignore
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.parts()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self.parts()}"
 
     def __add__(self, other: Any) -> Node:
         return node("add", self, other)
@@ -48,26 +61,32 @@ class _Operators:
         return node("not", self)
 
 
-@dataclass(frozen=True, slots=True)
-class Hole(_Operators):
+class Hole(_Pattern):
     """Stands for any value."""
 
-    name: str
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
-@dataclass(frozen=True, slots=True)
-class Literal(_Operators):
+class Literal(_Pattern):
     """Stands for a scalar constant."""
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
-@dataclass(frozen=True, slots=True)
-class Node(_Operators):
+class Node(_Pattern):
     """Stands for a primitive applied to patterns."""
 
-    primitive: str
-    operands: tuple[Pattern, ...]
+    __slots__ = ("operands", "primitive")
+
+    def __init__(self, primitive: str, operands: tuple[Pattern, ...]) -> None:
+        self.primitive = primitive
+        self.operands = operands
 
 
 def holes(names: str) -> list[Hole]:

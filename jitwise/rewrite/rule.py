@@ -28,8 +28,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,8 +48,7 @@ NEEDS = {
 Fold = Callable[[Builder, tuple[Value, ...], Attrs], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """`lhs -> rhs` for operands whose dtype kind is in `kinds`."""
 
     name: str
@@ -60,8 +58,7 @@ class Rule:
     exact: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoldRule:
+class FoldRule(NamedTuple):
     """A rule that looks at attributes, types or constants: a function, and graphs it changes.
 
     `function(builder, operands, attrs)` gives what replaces the op, or None. It is only called when

@@ -13,7 +13,7 @@ import ctypes
 import functools
 import importlib
 import importlib.util
-from pathlib import Path
+import os
 from typing import Any
 
 import numpy as np
@@ -39,17 +39,15 @@ def _bundled() -> dict[str, int] | None:
     found = importlib.util.find_spec("scipy")
     if found is None or found.origin is None:
         return None
-    folder = Path(found.origin).parent.parent / "scipy.libs"
-    files = sorted(folder.glob("libscipy_openblas-*"))
-    if len(files) != 1:
-        return None
+    folder = os.path.join(os.path.dirname(os.path.dirname(found.origin)), "scipy.libs")
     try:
-        library = ctypes.CDLL(str(files[0]))
+        (file,) = [name for name in os.listdir(folder) if name.startswith("libscipy_openblas-")]
+        library = ctypes.CDLL(os.path.join(folder, file))
         return {
             name: ctypes.cast(getattr(library, f"scipy_{name}_"), ctypes.c_void_p).value or 0
             for name in ROUTINES
         }
-    except (OSError, AttributeError):
+    except (OSError, ValueError, AttributeError):
         return None
 
 

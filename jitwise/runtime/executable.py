@@ -11,8 +11,7 @@ import gc
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from .lower import Lowering, ProgramText
 STAGES = ("trace", "fuse", "kernel", "program", "llvm", "asm")
 
 
-@dataclass(frozen=True, slots=True)
-class Executable:
+class Executable(NamedTuple):
     """A compiled graph. `source` is the graph as given, `graph` the optimised one."""
 
     source: Graph

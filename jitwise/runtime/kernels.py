@@ -10,8 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir.graph import Graph
 from ..ir.types import DTYPE_NAMES
@@ -24,8 +23,7 @@ from ..record import Recorder
 TABLE_SIZE = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledBody:
+class CompiledBody(NamedTuple):
     """A body's layout, its kernel, and which outputs may lie on an operand that they replace."""
 
     layout: Layout

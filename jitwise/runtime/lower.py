@@ -14,8 +14,7 @@ memory of their own: one that is an input, or lies in another value, is copied.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ from .memory_plan import Lifetimes, destined, lifetimes
 from .placement import placements
 
 
-@dataclass(slots=True)
-class ProgramText:
+class ProgramText(NamedTuple):
     """What the native `Program` is made from."""
 
     name: str

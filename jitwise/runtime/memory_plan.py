@@ -14,13 +14,12 @@ it writes the same element.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..ir.graph import Graph, Value
 
 
-@dataclass(slots=True)
-class Lifetimes:
+class Lifetimes(NamedTuple):
     """owners: the value whose memory a view lies in. dying: for each op, the values that end
     there.
     """

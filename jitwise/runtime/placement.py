@@ -9,15 +9,14 @@ that add or drop axes of size one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..ir import dims
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a value lies in the result of a concatenation: from `start` along `axis`."""
 
     whole: Value

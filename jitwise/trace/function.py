@@ -22,7 +22,7 @@ import dataclasses
 import operator
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ from .tracing import Argument, Trace, current
 _NUMBERS = (int, float, bool, complex)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(NamedTuple):
     """What a trace found. See the module docstring."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 
 import pytest
@@ -66,7 +65,7 @@ def test_a_span_ends_also_when_its_block_fails(recorder):
 
 def test_records_cannot_be_changed(recorder):
     recorder.event("trace", "f")
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         recorder.records()[0].name = "g"
 
 
