@@ -491,5 +491,21 @@ def _clear_cache(native: Any) -> None:
         state.known.clear()
 
 
+def _trace(native: Any, *args: Any, **kwargs: Any) -> Any:
+    """The function as a graph for these arguments. Raises StageError when it has to run as
+    Python.
+    """
+    from .stages import trace_stage
+
+    return trace_stage(native.state, args, kwargs)
+
+
+def _lower(native: Any, *args: Any, **kwargs: Any) -> Any:
+    """`trace(...).lower()`."""
+    return _trace(native, *args, **kwargs).lower()
+
+
 Function.clear_cache = _clear_cache
+Function.trace = _trace
+Function.lower = _lower
 __all__ = ["Options", "State", "clear_caches", "jit"]

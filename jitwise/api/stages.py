@@ -227,19 +227,3 @@ def _describe(item: Any) -> str:
     if isinstance(item, (np.ndarray, np.generic)):
         return f"{item.dtype}{list(item.shape)}"
     return type(item).__name__
-
-
-def _trace(self: Any, *args: Any, **kwargs: Any) -> Traced:
-    """The function as a graph for these arguments. Raises StageError when it has to run as
-    Python.
-    """
-    return trace_stage(self.state, args, kwargs)
-
-
-def _lower(self: Any, *args: Any, **kwargs: Any) -> Lowered:
-    """`trace(...).lower()`."""
-    return trace_stage(self.state, args, kwargs).lower()
-
-
-Function.trace = _trace
-Function.lower = _lower

@@ -22,9 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from .. import config
 from ..ir.graph import Graph
-from ..ir.verify import VerifyError, verify
 from ..record import Recorder, recorder
-from .compare import Difference, compare
 
 
 class PassContext:
@@ -143,6 +141,9 @@ def _run(step: Pass, graph: Graph, context: PassContext) -> Graph:
 
 
 def _verify(step: Pass, before: Graph, after: Graph, level: int, context: PassContext) -> None:
+    from ..ir.verify import VerifyError, verify
+    from .compare import Difference, compare
+
     try:
         verify(after)
         if level >= 2:

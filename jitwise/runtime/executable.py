@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,11 +22,10 @@ from ..kernel.nest import Kernel
 from ..passes.pipeline import PassContext
 from ..passes.pipelines import default_pipeline
 from ..record import Recorder, recorder
-from . import analysis
-from .analysis import Sizes
 from .kernels import CompiledBody, compile_bodies
 from .lower import Lowering, ProgramText
 
+Sizes = Mapping[str, int]
 STAGES = ("trace", "fuse", "kernel", "program", "llvm", "asm")
 
 
@@ -50,10 +49,14 @@ class Executable(NamedTuple):
 
     def cost(self, sizes: Sizes) -> dict[str, float]:
         """Arithmetic, bytes and kernels of one call, for these values of the symbols."""
+        from . import analysis
+
         return analysis.cost(self.graph, sizes)
 
     def memory(self, sizes: Sizes) -> dict[str, int]:
         """Bytes of arguments, outputs and temporaries of one call, for these symbols."""
+        from . import analysis
+
         return analysis.memory(self.source, self.graph, self.text, sizes)
 
     def as_text(self, stage: str = "fuse") -> str:

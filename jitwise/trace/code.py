@@ -10,7 +10,8 @@ from __future__ import annotations
 import dis
 import functools
 import os
-import sysconfig
+import site
+import sys
 import types
 
 import numpy as np
@@ -20,7 +21,7 @@ _EXAMPLES = os.path.join(_HERE, "cli", "examples") + os.sep  # users' code, inst
 _LIBRARIES = tuple(
     {
         os.path.abspath(path)
-        for path in (*sysconfig.get_paths().values(), os.path.dirname(os.__file__))
+        for path in (sys.prefix, os.path.dirname(os.__file__), *site.getsitepackages())
     }
     | {os.path.dirname(os.path.dirname(np.__file__)), "<frozen"}
 )
