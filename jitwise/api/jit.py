@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from .. import config
 from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
+from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import Executable, compile_graph, no_cyclic_collection
@@ -243,6 +244,7 @@ class State:
 
     def _make(self, call: Call) -> Version:
         self.traces += 1
+        loading.begin()
         with recorder.span("trace", self.name), no_cyclic_collection():
             traced = trace_call(
                 self.function,

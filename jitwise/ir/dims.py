@@ -31,9 +31,7 @@ class Atom:
 
     __slots__ = ("__weakref__", "left", "operation", "right", "text")
 
-    def __init__(
-        self, operation: str, left: Size | str, right: Size | None, text: str
-    ) -> None:
+    def __init__(self, operation: str, left: Size | str, right: Size | None, text: str) -> None:
         self.operation = operation
         self.left = left
         self.right = right

@@ -58,7 +58,7 @@ class _Engine:
         self.binding = binding
         self.cpu = binding.get_host_cpu_name()
         self.features = binding.get_host_cpu_features()
-        self.machines = [self.create_machine(level) for level in range(3)]
+        self.machines: dict[int, Any] = {}
         self.linked = 0
         self.linker: Any = None
         self.lock = threading.Lock()
@@ -70,6 +70,13 @@ class _Engine:
                 self.linker = self.binding.create_lljit_compiler(self.create_machine(0))
             self.linked += 1
             return self.linker, f"jitwise{self.linked}"
+
+    def machine(self, level: int) -> Any:
+        """The target machine that generates code at this level."""
+        with self.lock:
+            if level not in self.machines:
+                self.machines[level] = self.create_machine(level)
+            return self.machines[level]
 
     def create_machine(self, level: int) -> Any:
         """A target machine for this processor."""
@@ -182,7 +189,7 @@ def generate_object(module: ModuleText, level: int = 0) -> bytes:
     engine = _engine()
     context = engine.binding.create_context()
     with engine.binding.parse_assembly(module.text, context) as parsed:
-        return engine.machines[level].emit_object(parsed)
+        return engine.machine(level).emit_object(parsed)
 
 
 def load_object(image: bytes, module: ModuleText) -> Library:
@@ -211,7 +218,7 @@ def assembly(kernel: Kernel) -> str:
     """The assembler text of `kernel`, for dumps."""
     engine = _engine()
     with engine.binding.parse_assembly(emit_kernels([kernel]).text) as parsed:
-        return engine.machines[level_for(kernel)].emit_assembly(parsed)
+        return engine.machine(level_for(kernel)).emit_assembly(parsed)
 
 
 def clear() -> None:

@@ -125,6 +125,16 @@ def matches_literal(value: Value, literal: Any) -> bool:
     return same
 
 
+def fits(result: Value, operands: tuple[Value, ...]) -> bool:
+    """Whether a rule's result has the shape of the op: a scalar stands for an array only where the
+    shapes agree (law 1).
+    """
+    shape = result.type.shape
+    if any(operand.type.shape for operand in operands):
+        return any(operand.type.shape == shape for operand in operands if operand.type.shape)
+    return not shape
+
+
 def orderings(pattern: Node) -> Iterator[Node]:
     """The patterns equal to `pattern` by commutativity of its nodes, the root included."""
     choices = []
@@ -147,7 +157,7 @@ def compile_rules(primitive: Primitive, rules: list[Rule | FoldRule]) -> Any:
         for lhs in orderings(each.lhs):
             writer.write(each, lhs)
     source = "def fold(builder, operands, attrs):\n" + "\n".join(writer.lines) + "\n return None\n"
-    namespace: dict[str, Any] = {"matches": matches_literal, **writer.constants}
+    namespace: dict[str, Any] = {"matches": matches_literal, "fits": fits, **writer.constants}
     exec(compile(source, f"<rules of {primitive.name}>", "exec"), namespace)
     return namespace["fold"]
 
@@ -194,11 +204,7 @@ class _MatcherWriter:
             depth += 1
         result = self.build(each.rhs, bound)
         self.lines.append(" " * depth + f"result = {result}")
-        # A scalar stands for an array only where the shapes agree (law 1).
-        self.lines.append(
-            " " * depth + "if any(result.type.shape == operand.type.shape for operand in operands"
-            " if operand.type.shape or all(not o.type.shape for o in operands)):"
-        )
+        self.lines.append(" " * depth + "if fits(result, operands):")
         self.lines.append(" " * (depth + 1) + f"builder.applied({each.name!r})")
         self.lines.append(" " * (depth + 1) + "return result")
 

@@ -114,8 +114,7 @@ def compile_graph(
     with no_cyclic_collection():
         context = PassContext(events, fastmath, folded, graph.name, sizes)
         fused = default_pipeline().run(graph, context)
-    bodies = compile_bodies(fusion_bodies(fused), events, fastmath)  # may take long
-    with no_cyclic_collection():
+        bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
         text = Lowering(fused, bodies).run()
         program = native_program(text)
     executable = Executable(graph, fused, bodies, text, program)

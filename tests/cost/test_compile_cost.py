@@ -175,15 +175,16 @@ def test_constants_become_operands_of_kernels_over_arrays_too():
     assert max(len(op.operands) + len(op.results) for op in fused.ops) <= 160
 
 
-def test_a_stack_of_expressions_costs_few_python_calls_an_element(count_calls):
-    def stacked(a, b):
-        return np.stack([a * float(index) + np.sin(b * float(index)) for index in range(count)])
+def stacked_expressions(count):
+    return lambda a, b: np.stack([a * float(k) + np.sin(b * float(k)) for k in range(count)])
 
+
+def test_a_stack_of_expressions_costs_few_python_calls_an_element(count_calls):
     totals = []
-    for count in (100, 200, 400):  # the first compiles the kernel
+    for function in map(stacked_expressions, (100, 200, 400)):  # the first compiles the kernel
         with config.override(verify=0):
-            found = count_calls(jit(stacked), np.float64(0.25), np.float64(0.5))
-        np.testing.assert_allclose(found.result, stacked(0.25, 0.5), 1e-15)
+            found = count_calls(jit(function), np.float64(0.25), np.float64(0.5))
+        np.testing.assert_allclose(found.result, function(0.25, 0.5), 1e-15)
         totals.append(found.total)
     assert (totals[2] - totals[1]) / 200 <= 390
 
