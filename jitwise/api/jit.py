@@ -31,12 +31,13 @@ from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
 from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
-from ..runtime.executable import Executable, compile_graph, no_cyclic_collection
+from ..runtime.executable import compile_graph, no_cyclic_collection
 from ..trace.code import is_own_file
-from ..trace.function import Traced, leaves_of, trace_call
+from ..trace.function import leaves_of, trace_call
 from ..trace.scope import INNER
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
 from .faults import ADVICE, fault_of, is_of_users
+from .versions import Signature, Version
 
 MOST_TRACES = 8  # of one signature
 MOST_SIGNATURES = 64  # of one function
@@ -58,26 +59,6 @@ class Options(NamedTuple):
     strategy: str = "auto"
     fastmath: bool = False
     wait: bool = True
-
-
-class Version(NamedTuple):
-    """One trace of a function, compiled."""
-
-    traced: Traced
-    executable: Executable
-    entries: list[Any] = field(default_factory=list)  # the dispatcher's, one a style of call
-
-
-class Signature:
-    """What is known for one canonical signature."""
-
-    __slots__ = ("errors", "python", "styles", "versions")
-
-    def __init__(self) -> None:
-        self.versions: list[Version] = []
-        self.python = False
-        self.errors = 0
-        self.styles: set[Any] = set()
 
 
 class State:

@@ -1,0 +1,31 @@
+"""What a jitted function keeps of its calls: the traces of each signature, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..runtime.executable import Executable
+from ..trace.function import Traced
+
+
+class Version:
+    """One trace of a function, compiled."""
+
+    __slots__ = ("entries", "executable", "traced")
+
+    def __init__(self, traced: Traced, executable: Executable) -> None:
+        self.traced = traced
+        self.executable = executable
+        self.entries: list[Any] = []  # the dispatcher's, one a style of call
+
+
+class Signature:
+    """What is known for one canonical signature."""
+
+    __slots__ = ("errors", "python", "styles", "versions")
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.python = False
+        self.errors = 0
+        self.styles: set[Any] = set()
