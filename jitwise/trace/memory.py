@@ -20,11 +20,12 @@ not written to.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..ir import dims
 from ..ir.dims import Size
 from ..ir.primitive import Attrs, Primitive
+from ..ops.gather import gather, scatter
 from ..ops.movement import reshape, reverse, slice_, transpose
 from ..ops.update import update_slice
 from .tracer import Tracer
@@ -34,17 +35,29 @@ if TYPE_CHECKING:
     from ..ir.graph import Value
     from .tracing import Trace
 
-Step = tuple[Primitive, Attrs]
-Undo = Callable[["Builder", "Value", "Value", Attrs], "Value"]
+
+class Step(NamedTuple):
+    """One movement on the way from a base to a view; `others` are operands after the first."""
+
+    primitive: Primitive
+    attrs: Attrs
+    others: tuple[Value, ...] = ()
+
+    def taken(self, builder: Builder, whole: Value) -> Value:
+        """What the step makes of `whole`."""
+        return builder.emit(self.primitive, (whole, *self.others), self.attrs)
 
 
-def _undo_slice(builder: Builder, whole: Value, part: Value, attrs: Attrs) -> Value:
-    place = {"starts": attrs["starts"], "strides": attrs["strides"]}
+Undo = Callable[["Builder", "Value", "Value", Step], "Value"]
+
+
+def _undo_slice(builder: Builder, whole: Value, part: Value, step: Step) -> Value:
+    place = {"starts": step.attrs["starts"], "strides": step.attrs["strides"]}
     return builder.emit(update_slice, (whole, part), place)
 
 
-def _undo_transpose(builder: Builder, whole: Value, part: Value, attrs: Attrs) -> Value:
-    order = attrs["permutation"]
+def _undo_transpose(builder: Builder, whole: Value, part: Value, step: Step) -> Value:
+    order = step.attrs["permutation"]
     back = tuple([order.index(axis) for axis in range(len(order))])
     return builder.emit(transpose, (part,), {"permutation": back})
 
@@ -53,9 +66,12 @@ def _undo_transpose(builder: Builder, whole: Value, part: Value, attrs: Attrs) -
 UNDO: dict[Primitive, Undo] = {
     slice_: _undo_slice,
     transpose: _undo_transpose,
-    reverse: lambda builder, whole, part, attrs: builder.emit(reverse, (part,), attrs),
-    reshape: lambda builder, whole, part, attrs: builder.emit(
+    reverse: lambda builder, whole, part, step: builder.emit(reverse, (part,), step.attrs),
+    reshape: lambda builder, whole, part, step: builder.emit(
         reshape, (part,), {"sizes": whole.type.shape}
+    ),
+    gather: lambda builder, whole, part, step: builder.emit(
+        scatter, (whole, part, *step.others), step.attrs
     ),
 }
 
@@ -79,9 +95,8 @@ class View(Tracer):
         value = self._base._value
         if value is not self._seen:
             self._seen = value
-            emit = self._trace.builder.emit
-            for primitive, attrs in self._path:
-                value = emit(primitive, (value,), attrs)
+            for step in self._path:
+                value = step.taken(self._trace.builder, value)
             self._current = value
         return self._current
 
@@ -90,11 +105,11 @@ class View(Tracer):
         builder = self._trace.builder
         whole = self._base._value
         wholes = []
-        for primitive, attrs in self._path:
+        for step in self._path:
             wholes.append(whole)
-            whole = builder.emit(primitive, (whole,), attrs)
-        for (primitive, attrs), whole in zip(reversed(self._path), reversed(wholes), strict=True):
-            value = UNDO[primitive](builder, whole, value, attrs)
+            whole = step.taken(builder, whole)
+        for step, whole in zip(reversed(self._path), reversed(wholes), strict=True):
+            value = UNDO[step.primitive](builder, whole, value, step)
         self._base._value = value
         self._base._hint = None
 
@@ -119,12 +134,12 @@ def view(operand: Tracer, *steps: Step) -> Tracer:
     if not trace.active:
         trace.escaped()
     value = operand._value
-    for primitive, attrs in steps:
-        value = trace.builder.emit(primitive, (value,), attrs)
+    for step in steps:
+        value = step.taken(trace.builder, value)
     if operand._kind != "array":
         kind = operand._kind if operand._kind == "scalar" and not value.type.shape else "array"
         return Tracer(trace, value, kind)
-    if not all(primitive in UNDO for primitive, _ in steps):
+    if not all(step.primitive in UNDO for step in steps):
         return perhaps_shared(operand, Tracer(trace, value, "array"))
     if isinstance(operand, View):
         return View(operand._base, (*operand._path, *steps), value)

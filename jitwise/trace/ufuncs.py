@@ -334,8 +334,10 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, option
         return ACCUMULATIONS[ufunc](trace, *inputs, **options)
     if method == "outer" and not options and len(inputs) == 2:
         return _outer(trace, ufunc, inputs)
-    if method == "at":
-        trace.refuse("assign", f"numpy.{ufunc.__name__}.at changes an array")
+    if method == "at" and len(inputs) == 3 and not options:
+        from .numpy.assign import combine_at
+
+        return combine_at(trace, ufunc, *inputs)
     trace.refuse("function", f"numpy.{ufunc.__name__}.{method}")
 
 

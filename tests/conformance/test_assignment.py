@@ -411,3 +411,93 @@ def test_a_view_of_equal_elements_is_still_a_view():
 def test_programs_of_writes_and_views_agree_with_numpy(steps):
     numbers = np.arange(12)
     through_jit(partial(run, steps), numbers.reshape(3, 4), -numbers.reshape(4, 3), calls=1)
+
+
+# Positions
+
+POSITIONS = [
+    lambda x, i, j: x[i],
+    lambda x, i, j: x[i, j],
+    lambda x, i, j: x[:, i],
+    lambda x, i, j: x[1:, j],
+    lambda x, i, j: x[i, None, j],
+    lambda x, i, j: x[i, ::-1],
+    lambda x, i, j: x[i[:, None], j],
+    lambda x, i, j: x[[0, 2, -1]],
+    lambda x, i, j: x[[0, 2], [1, 1]],
+    lambda x, i, j: x[..., j],
+    lambda x, i, j: x[i[0]],
+    lambda x, i, j: x[i[0], j[1]],
+    lambda x, i, j: x[i[0], ...],
+    lambda x, i, j: x[0, j],
+    lambda x, i, j: x[[]],
+    lambda x, i, j: x[(i % 3).astype("u1"), 1],
+    lambda x, i, j: x[np.array([[0, 1], [1, 0]])],
+    lambda x, i, j: x.take(i, axis=1),
+    lambda x, i, j: np.take(x, i),
+    lambda x, i, j: x[:, None][i[0], :, j],
+]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?", "c8"])
+def test_arrays_of_positions_take_what_numpy_takes(dtype):
+    x = np.arange(12).reshape(4, 3).astype(dtype)
+    i, j = np.array([2, 0, -1, 1, 1]), np.array([0, -1, 2, 0, 1])
+    for function in POSITIONS:
+        assert through_jit(function, x, i, j) == 1
+
+
+def test_one_trace_of_positions_serves_every_length():
+    counts = [[np.arange(float(n)), np.arange(k) % n] for n, k in ((5, 3), (9, 12), (4, 0))]
+    assert agrees(lambda x, i: x[i] * 2 + x[i].sum(), *counts) == 1
+
+
+def test_a_position_out_of_bounds_raises_numpys_error_and_writes_nothing():
+    def read(x, i):
+        return x[i]
+
+    def write(x, i):
+        x[0] = 100
+        x[i] = 5
+
+    for function in (read, write):
+        compiled = jit(function)
+        compiled(GRID.copy(), np.array([0, 1]))
+        for bad in (np.array([0, 4]), np.array([-5, 0])):
+            array = GRID.copy()
+            with pytest.raises(IndexError) as expected:
+                function(GRID.copy(), bad)
+            with pytest.raises(IndexError) as found:
+                compiled(array, bad)
+            assert str(found.value) == str(expected.value)
+        compiled(GRID.copy(), np.array([0, 1]))
+        assert compiled.state.traces == 1
+
+
+def test_positions_are_assigned_to_and_the_last_of_equal_ones_counts():
+    def assigned(x, i, j, v):
+        y = x.copy()
+        y[i] = v[:, None]
+        y[i, j] = v
+        y[:, 1][i[1:3]] = 7
+        y[i[0]] += 1
+        y[i[0]][j] = 3
+        y[1:, j[:2]] = [[5.0, 6]]
+        row = y[i[2]]
+        row *= 2
+        return y, row
+
+    i, j = np.array([2, 0, -1, 1, 1]), np.array([0, -1, 2, 0, 0])
+    assert through_jit(assigned, GRID, i, j, np.arange(5.0) * 10) == 1
+
+
+def test_equal_positions_are_combined_by_at_and_not_by_operators():
+    def combined(x, i, v):
+        y, z = x.copy(), x.copy()
+        np.add.at(y, i, v[:, None])
+        np.maximum.at(y, (i, 1), 3)
+        z[i] += v[:, None]
+        return y, z
+
+    i = np.array([2, 0, 2, 2, 1])
+    assert through_jit(combined, GRID, i, np.arange(5.0)) == 1

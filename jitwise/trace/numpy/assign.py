@@ -6,7 +6,7 @@
     x[x > 3] = 0        ->   select(x > 3, 0, x)
 
 An item is converted to the array's dtype, whatever it loses, as NumPy does; and broadcast. Masks
-take single values, or rows for all the places of a row. Positions given by arrays end the trace.
+take single values, or rows for all the places of a row. Positions: see `positions`.
 
 What is assigned to an array whose contents depend on no argument (`np.zeros(3)`) is assigned at
 once, and the array becomes a constant.
@@ -21,11 +21,13 @@ import numpy as np
 from ...ir.graph import Value
 from ...ops.compare import select as select_
 from ...ops.movement import reshape, reverse
+from ...ops.promotion import resolve_loop
 from ...ops.update import update_slice
 from ..memory import write
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import is_traced
 from .index import Selection, selection_of
+from .positions import assign, combine, is_position, places_of
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -52,7 +54,11 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
         _assign_where(operand, trace.lift(mask), item)
         return
     selection = selection_of(operand, index)
-    part = _fitted(operand, item, tuple(selection.final), len(selection.final))
+    if selection is None:
+        places = places_of(operand, index if type(index) is tuple else (index,))
+        assign(places, fitted(operand, item, places.shape))
+        return
+    part = fitted(operand, item, tuple(selection.final))
     write(operand, _replaced(trace, operand._value, selection, part))
 
 
@@ -76,12 +82,12 @@ def _replaced(trace: Trace, whole: Value, selection: Selection, part: Value) -> 
     return emit(update_slice, (whole, part), place)
 
 
-def _fitted(operand: Tracer, item: Any, shape: tuple, ndim: int) -> Value:
+def fitted(operand: Tracer, item: Any, shape: tuple) -> Value:
     """`item` in the dtype of `operand`, broadcast to `shape`. Further axes of one are dropped."""
     trace = operand._trace
     given = _converted(trace, item, operand._value.type.dtype)
     own = given._value.type.shape
-    while len(own) > ndim:
+    while len(own) > len(shape):
         if not trace.same_size(own[0], 1):
             trace.refuse("error", "ValueError: could not broadcast input array")
         own = own[1:]
@@ -132,7 +138,7 @@ def _assign_where(operand: Tracer, mask: Tracer, item: Any) -> None:
     rest = shape[len(places) :]
     if trace.lift(item).ndim > len(rest):
         trace.refuse("mask", "as many items as a mask has places")
-    part = _fitted(operand, item, rest, len(rest))
+    part = fitted(operand, item, rest)
     emit = trace.builder.emit
     if rest:
         column = emit(reshape, (mask._value,), {"sizes": (*places, *[1] * len(rest))})
@@ -159,7 +165,7 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
         fits = np.can_cast(source.dtype, dst.dtype, casting)
     if not fits:
         trace.refuse("argument", "copyto with this casting")
-    part = _fitted(dst, src, dst._value.type.shape, dst.ndim)
+    part = fitted(dst, src, dst._value.type.shape)
     if where is not True:
         chosen = trace.lift(where)
         if chosen.dtype.kind != "b":
@@ -171,6 +177,22 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
         mask = trace.broadcast(chosen, dst._value.type.shape)
         part = trace.builder.emit(select_, (mask._value, part, dst._value))
     write(dst, part)
+
+
+def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any) -> None:
+    """`ufunc.at(target, index, item)`."""
+    if not isinstance(target, Tracer):
+        trace.refuse("mutate")
+    items = index if type(index) is tuple else (index,)
+    given = trace.lift(item)
+    dtype = target.dtype
+    fits = given._kind == "python" or np.can_cast(given.dtype, dtype)
+    if not fits or ufunc.nout != 1 or not any(map(is_position, items)):
+        trace.refuse("argument", f"numpy.{ufunc.__name__}.at")
+    if resolve_loop(ufunc, (dtype, dtype)) != ((dtype, dtype), (dtype,)):
+        trace.refuse("argument", f"numpy.{ufunc.__name__}.at of {dtype}")
+    places = places_of(target, items)
+    combine(places, ufunc.__name__, fitted(target, item, places.shape))
 
 
 METHODS["__setitem__"] = setitem

@@ -7,7 +7,7 @@ reshape.
     x[:, [2, 0, 1]]       ->  slices x[:, 2:3] and x[:, 0:2], concatenate
 
 Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and
-becomes a guard. Indices that are arrays or masks end the trace.
+becomes a guard. Arrays of positions: see `positions`. Masks end the trace.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from ...ir import dims
 from ...ir.dims import Size
-from ...ir.primitive import Attrs, Primitive
 from ...ops.movement import concatenate, reshape, reverse, slice_
-from ..memory import view
+from ..memory import Step, view
 from ..size import SizeTracer, size_of
 from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
 from .arguments import axis_of, is_nonnegative, is_traced
+from .positions import is_position, read
 from .views import copied, cut
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ class Selection:
     final: list[Size]
     whole: bool
 
-    def steps(self) -> list[tuple[Primitive, Attrs]]:
+    def steps(self) -> list[Step]:
         """As movements, one after the other."""
         cut = {
             "starts": tuple(self.starts),
             "strides": tuple(self.strides),
             "sizes": tuple(self.sizes),
         }
-        steps: list[tuple[Primitive, Attrs]] = [(slice_, cut)] if self.starts else []
+        steps = [Step(slice_, cut)] if self.starts else []
         if self.backwards:
-            steps.append((reverse, {"dimensions": tuple(self.backwards)}))
+            steps.append(Step(reverse, {"dimensions": tuple(self.backwards)}))
         if self.final != self.sizes:
-            steps.append((reshape, {"sizes": tuple(self.final)}))
+            steps.append(Step(reshape, {"sizes": tuple(self.final)}))
         return steps
 
 
@@ -74,7 +74,8 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     shape = operand._value.type.shape
     keys, whole = _expanded(trace, items, len(shape))
     if keys is None:
-        return _several(operand, items, whole)
+        few = _few_places(items[whole])
+        return read(operand, items) if few is None else _several(operand, items, whole, few)
     selection = select(trace, shape, keys, whole)
     if selection.whole and operand._kind != "array":
         scalar = not selection.final
@@ -82,19 +83,17 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     if selection.final or selection.whole:
         return view(operand, *selection.steps())
     value = operand._value
-    for primitive, attrs in selection.steps():
-        value = trace.builder.emit(primitive, (value,), attrs)
+    for step in selection.steps():
+        value = step.taken(trace.builder, value)
     return Tracer(trace, value, "scalar")
 
 
-def selection_of(operand: Tracer, index: Any) -> Selection:
-    """What `index`, of ints, slices, None and Ellipsis, takes of `operand`."""
+def selection_of(operand: Tracer, index: Any) -> Selection | None:
+    """What `index`, of ints, slices, None and Ellipsis, takes of `operand`. None for positions."""
     items = index if type(index) is tuple else (index,)
     shape = operand._value.type.shape
     keys, whole = _expanded(operand._trace, items, len(shape))
-    if keys is None:
-        operand._trace.refuse("mask", "an array")
-    return select(operand._trace, shape, keys, whole)
+    return None if keys is None else select(operand._trace, shape, keys, whole)
 
 
 def select(trace: Trace, shape: tuple[Size, ...], keys: list[Any], whole: bool) -> Selection:
@@ -125,7 +124,7 @@ def select(trace: Trace, shape: tuple[Size, ...], keys: list[Any], whole: bool) 
 def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, Any]:
     """One key for each axis and each None; and whether an Ellipsis was among them.
 
-    For a list of places that the program's text gives: None, and where among `items` it is.
+    When an array of positions is among them: None, and where among `items` it is.
     """
     used = 0
     ellipsis: int | None = None
@@ -137,7 +136,7 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, 
             ellipsis = position
         elif item is not None:
             if kind is not int and kind is not slice and kind is not SizeTracer:
-                if kind is list or kind is np.ndarray:
+                if is_position(item):
                     return None, position
                 _refuse_key(trace, item)
             used += 1
@@ -149,19 +148,23 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, 
     return [*items[:ellipsis], *[_WHOLE] * missing, *items[ellipsis + 1 :]], True
 
 
-def _several(operand: Tracer, items: tuple, position: int) -> Tracer:
+def _few_places(item: Any) -> list[int] | None:
+    """A short list of places in the program's text."""
+    if is_traced(item):
+        return None
+    places = np.asarray(item)
+    few = places.dtype.kind in "iu" and places.ndim == 1 and 0 < len(places) <= _MOST_PLACES
+    return places.tolist() if few else None
+
+
+def _several(operand: Tracer, items: tuple, position: int, places: list[int]) -> Tracer:
     """`x[:, [0, 3, 4]]`: a few places, of which neighbours are taken in one slice; a copy."""
     trace = operand._trace
-    places = np.asarray(items[position]) if not is_traced(items[position]) else None
     others = [item for each, item in enumerate(items) if each != position]
-    if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
-        trace.refuse("mask", "an array")
-    if not 0 < len(places) <= _MOST_PLACES or not all(
-        item is None or item is Ellipsis or type(item) is slice for item in others
-    ):
-        trace.refuse("mask", "an array")
+    if not all(item is None or item is Ellipsis or type(item) is slice for item in others):
+        return read(operand, items)
     runs: list[list[int]] = []
-    for each in places.tolist():
+    for each in places:
         if runs and each == runs[-1][-1] + 1 and each != 0:
             runs[-1].append(each)
         else:
@@ -216,19 +219,13 @@ def take(
 
 
 def _refuse_key(trace: Trace, item: Any) -> None:
-    """End the trace for a key that is an array, a mask or nothing at all; an integer passes."""
+    """End the trace for a key that is a bool or nothing at all; an integer passes."""
     if isinstance(item, Tracer):
-        if item.ndim:
-            trace.refuse("mask", "a mask" if item.dtype.kind == "b" else "an array")
         if item.dtype.kind == "b":
             trace.refuse("mask", "a bool")
-        if item._kind != "python":
-            trace.refuse("mask", "a traced number")
-    elif isinstance(item, bool) or size_of(item) is None:
-        if isinstance(item, (bool, np.bool_)):
-            trace.refuse("mask", "a bool")
-        if isinstance(item, (list, tuple, np.ndarray)):
-            trace.refuse("mask", "an array")
+    elif isinstance(item, (bool, np.bool_)):
+        trace.refuse("mask", "a bool")
+    elif size_of(item) is None:
         trace.refuse("error", "IndexError")
 
 

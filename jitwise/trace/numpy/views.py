@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def view(trace: Trace, primitive: Primitive, operand: Tracer, attrs: Attrs) -> Tracer:
     """The result of a primitive that moves no data."""
-    return memory.view(operand, (primitive, attrs))
+    return memory.view(operand, memory.Step(primitive, attrs))
 
 
 def same_memory(trace: Trace, operand: Tracer) -> Tracer:
@@ -33,7 +33,7 @@ def reshaped(trace: Trace, operand: Tracer, sizes: tuple[Size, ...]) -> Tracer:
     elements in memory.
     """
     if operand._kind != "array" or memory.keeps_order(trace, operand._value.type.shape, sizes):
-        return memory.view(operand, (reshape, {"sizes": sizes}))
+        return memory.view(operand, memory.Step(reshape, {"sizes": sizes}))
     result = moved(trace, reshape, operand, {"sizes": sizes})
     return memory.perhaps_shared(operand, result)
 

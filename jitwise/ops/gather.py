@@ -1,0 +1,110 @@
+"""Elements at positions that are values: reading, replacing, and combining with a ufunc.
+
+    x[i]              ->   gather{axes=(0,)}(x, i)
+    x[:, i, j]        ->   gather{axes=(1, 2)}(x, i, j)        i and j of one shape
+    x[i] = v          ->   scatter{axes=(0,)}(x, v, i)
+    np.add.at(x, i, v) ->  scatter_at{axes=(0,), ufunc='add'}(x, v, i)
+
+Positions are i64 of one shape, and may be negative. The axes they make stand where the indexed axes
+stood when those are neighbours, and first otherwise, as in NumPy. A position out of bounds raises
+IndexError. Of several values for one place, `scatter` keeps the last.
+
+All three call NumPy: not yet native.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.dims import Size
+from ..ir.primitive import Attrs, Primitive, register
+from ..ir.types import ArrayType
+
+INDEX = np.dtype(np.int64)
+
+
+def gathered_shape(
+    shape: tuple[Size, ...], axes: tuple[int, ...], positions: tuple[Size, ...]
+) -> tuple[Size, ...]:
+    """The shape of what `positions`, along each of `axes`, take."""
+    rest = tuple([size for axis, size in enumerate(shape) if axis not in axes])
+    first = axes[0]
+    if axes != tuple(range(first, first + len(axes))):
+        return (*positions, *rest)
+    return (*rest[:first], *positions, *rest[first:])
+
+
+def _check(whole: ArrayType, positions: tuple[ArrayType, ...], attrs: Attrs) -> tuple[Size, ...]:
+    axes = attrs["axes"]
+    if len(axes) != len(positions) or not axes or list(axes) != sorted(set(axes)):
+        raise TypeError(f"positions along {axes} of {whole} need an array each")
+    if axes[-1] >= whole.ndim or axes[0] < 0:
+        raise TypeError(f"{whole} has no axes {axes}")
+    for each in positions:
+        if each != ArrayType(INDEX, positions[0].shape):
+            raise TypeError(f"positions are i64 of one shape, got {each} and {positions[0]}")
+    return gathered_shape(whole.shape, axes, positions[0].shape)
+
+
+def _infer_gather(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    return ArrayType(types[0].dtype, _check(types[0], types[1:], attrs))
+
+
+def _infer_scatter(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    whole, part = types[:2]
+    shape = _check(whole, types[2:], attrs)
+    if part != ArrayType(whole.dtype, shape):
+        raise TypeError(f"these places of {whole} take {ArrayType(whole.dtype, shape)}, got {part}")
+    return whole
+
+
+def _key(axes: tuple[int, ...], positions: tuple[Any, ...]) -> tuple[Any, ...]:
+    key: list[Any] = [slice(None)] * (axes[-1] + 1)
+    for axis, each in zip(axes, positions, strict=True):
+        key[axis] = each
+    return tuple(key)
+
+
+def _scatter(whole: Any, part: Any, *positions: Any, axes: tuple[int, ...]) -> Any:
+    result = np.array(whole)
+    result[_key(axes, positions)] = part
+    return result
+
+
+def _scatter_at(whole: Any, part: Any, *positions: Any, axes: tuple[int, ...], ufunc: str) -> Any:
+    result = np.array(whole)
+    getattr(np, ufunc).at(result, _key(axes, positions), part)
+    return result
+
+
+gather = register(
+    Primitive(
+        name="gather",
+        category="data",
+        infer=_infer_gather,
+        evaluate=lambda whole, *positions, axes: np.asarray(whole)[_key(axes, positions)],
+        hlo="stablehlo.gather",
+        flops=0,
+    )
+)
+scatter = register(
+    Primitive(
+        name="scatter",
+        category="data",
+        infer=_infer_scatter,
+        evaluate=_scatter,
+        hlo="stablehlo.scatter",
+        flops=0,
+    )
+)
+scatter_at = register(
+    Primitive(
+        name="scatter_at",
+        category="data",
+        infer=_infer_scatter,
+        evaluate=_scatter_at,
+        hlo="stablehlo.scatter",
+    )
+)
