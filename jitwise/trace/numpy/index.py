@@ -12,7 +12,6 @@ becomes a guard. Arrays of positions: see `positions`. Masks end the trace.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,19 +33,21 @@ _WHOLE = slice(None)
 _MOST_PLACES = 64  # in a list of places, beyond which it is an array
 
 
-@dataclass(slots=True)
 class Selection:
     """What an index takes: a slice of the operand, some of its axes backwards, then without the
     axes that an int took and with those that None made. `whole`: an Ellipsis was given, which
     makes an array of what would be a scalar.
     """
 
-    starts: list[Size]
-    strides: list[int]
-    sizes: list[Size]
-    backwards: list[int]
-    final: list[Size]
-    whole: bool
+    __slots__ = ("backwards", "final", "sizes", "starts", "strides", "whole")
+
+    def __init__(self, whole: bool) -> None:
+        self.starts: list[Size] = []
+        self.strides: list[int] = []
+        self.sizes: list[Size] = []
+        self.backwards: list[int] = []
+        self.final: list[Size] = []
+        self.whole = whole
 
     def steps(self) -> list[Step]:
         """As movements, one after the other."""
@@ -98,7 +99,7 @@ def selection_of(operand: Tracer, index: Any) -> Selection | None:
 
 def select(trace: Trace, shape: tuple[Size, ...], keys: list[Any], whole: bool) -> Selection:
     """What `keys`, one for each axis and each None, take of an array of `shape`."""
-    found = Selection([], [], [], [], [], whole)
+    found = Selection(whole)
     for key in keys:
         if key is None:
             found.final.append(1)

@@ -7,8 +7,7 @@ Ints beside arrays are positions too, as in NumPy. Masks take part in none of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ def is_position(item: Any) -> bool:
     return isinstance(item, (list, np.ndarray))
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where in `part`, a view of the operand, the positions point to, and the shape they give."""
 
     part: Tracer
