@@ -133,7 +133,11 @@ def _from_terms(terms: Mapping[tuple[Atom, ...], int]) -> Size:
         return 0
     if len(kept) == 1 and not kept[0][0]:
         return kept[0][1]
-    key = tuple(kept if len(kept) == 1 else sorted(kept, key=_monomial_order))
+    return _dim(tuple(kept if len(kept) == 1 else sorted(kept, key=_monomial_order)))
+
+
+def _dim(key: tuple[tuple[tuple[Atom, ...], int], ...]) -> Dim:
+    """The one Dim of these terms, which are in order and do not make a number."""
     found = _interned.get(key)
     if found is None:
         found = object.__new__(Dim)
@@ -149,15 +153,24 @@ def _terms(size: Size) -> dict[tuple[Atom, ...], int]:
 
 def add(left: Size, right: Size) -> Size:
     """`left + right`."""
+    if isinstance(left, int):
+        left, right = right, left
     if isinstance(right, int):
         if isinstance(left, int):
             return left + right
-        if not right:
-            return left
+        return _plus_number(left, int(right)) if right else left
     total = _terms(left)
     for monomial, coefficient in _terms(right).items():
         total[monomial] = total.get(monomial, 0) + coefficient
     return _from_terms(total)
+
+
+def _plus_number(size: Dim, number: int) -> Dim:
+    terms = size.terms
+    if terms[-1][0]:  # no number yet; it is the last term
+        return _dim((*terms, ((), number)))
+    number += terms[-1][1]
+    return _dim((*terms[:-1], ((), number)) if number else terms[:-1])
 
 
 def subtract(left: Size, right: Size) -> Size:

@@ -72,6 +72,7 @@ class Trace:
         self.values: dict[str, int] = {}
         self.substitution: dict[str, Size] = {}
         self.decided: dict[Size, bool] = {}
+        self.agreed: set[tuple[Size, Size]] = set()
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
@@ -192,7 +193,7 @@ class Trace:
 
     def same_size(self, left: Size, right: Size) -> bool:
         """Whether two sizes agree in this call. If so they are unified, with a guard."""
-        if left is right or left == right:
+        if left is right or left == right or (left, right) in self.agreed:
             return True
         difference = dims.subtract(left, right)
         if isinstance(difference, int) or self.hint(difference) != 0:
@@ -201,6 +202,7 @@ class Trace:
         solved = substitution_for(difference, self.substitution)
         if solved is not None:
             self.substitution[solved[0]] = solved[1]
+        self.agreed.add((left, right))
         return True
 
     # Emitting

@@ -189,6 +189,28 @@ def test_a_stack_of_expressions_costs_few_python_calls_an_element(count_calls):
     assert (totals[2] - totals[1]) / 200 <= 390
 
 
+def sum_by_loop(count):
+    def total(x):
+        result = 0.0
+        for index in range(count):
+            result = result + x[index]
+        return result
+
+    return total
+
+
+def test_a_loop_over_elements_costs_few_python_calls_an_element(count_calls):
+    totals = []
+    for count in (200, 400, 800):
+        x = np.arange(float(count))
+        with config.override(verify=0):
+            found = count_calls(jit(sum_by_loop(count)), x)
+        assert found.result == x.sum()
+        totals.append(found.total)
+    assert (totals[2] - totals[1]) / 400 <= 126
+    assert totals[2] - totals[1] <= 2.1 * (totals[1] - totals[0])
+
+
 def test_a_chain_of_100_000_ops_goes_through():
     fused = DEFAULT.run(chain(100_000))
     assert kernels(fused) <= 4
