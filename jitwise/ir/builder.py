@@ -22,7 +22,7 @@ import numpy as np
 
 from .dims import Dim, Guard, Size
 from .graph import Graph, Op, Source, SymbolOrigin, Value
-from .primitive import NO_ATTRS, REGISTRY, Attrs, Primitive, register
+from .primitive import NO_ATTRS, REGISTRY, Attrs, Primitive, exact_attrs, register
 from .types import ArrayType
 
 
@@ -126,7 +126,8 @@ class Builder:
         """A scalar of `dtype`. Raises OverflowError when a Python int does not fit, as NumPy
         does.
         """
-        plain = (type(value), value, dtype) if value else None  # zeros differ in sign, 1 == True
+        # Zeros differ in sign, also those of a complex number; 1 == True.
+        plain = (type(value), value, dtype) if value and dtype.kind != "c" else None
         found = self._plain.get(plain) if plain is not None else None
         if found is not None:
             return found
@@ -170,7 +171,7 @@ class Builder:
                 folded = primitive.fold(self, operands, attrs)
                 if folded is not None:
                     return folded
-        key = (primitive, operands, tuple(attrs.items())) if attrs else (primitive, operands)
+        key = (primitive, operands, exact_attrs(attrs)) if attrs else (primitive, operands)
         if not primitive.effect:
             found = self._numbers.get(key)
             if found is not None:

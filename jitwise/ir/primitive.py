@@ -28,6 +28,26 @@ Infer = Callable[[tuple[ArrayType, ...], Attrs], ArrayType | tuple[ArrayType, ..
 NO_ATTRS: Attrs = {}
 
 
+def exact_attrs(attrs: Attrs) -> tuple[Any, ...]:
+    """A key that two sets of attributes share when they are the same: 0.0 and -0.0, 1, 1.0 and
+    True, and nans of other bits differ.
+    """
+    return tuple([(name, exact(value)) for name, value in attrs.items()])
+
+
+def exact(value: Any) -> Any:
+    """What of one attribute such a key holds."""
+    kind = type(value)
+    if kind is int or kind is str:
+        return value
+    if kind is tuple:
+        return tuple([exact(each) for each in value])
+    if kind in (bool, float, complex) or isinstance(value, np.generic):
+        scalar = np.asarray(value)
+        return (kind, scalar.dtype.str, scalar.tobytes())
+    return value
+
+
 class Operand(Protocol):
     """A value inside a kernel being emitted: opaque text with a dtype."""
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ..ir.builder import CONSTANT
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
+from ..ir.primitive import exact_attrs
 
 SINGLE, ROW, VECTOR = range(3)
 ROLES = ("scalar", "row", "vector")
@@ -140,4 +141,4 @@ def _add(
         key.append((index, primitive, places))
         return
     forms[result] = max([forms[operand] for operand in op.operands])
-    key.append((index, primitive, places, tuple(op.attrs.items()) if op.attrs else ()))
+    key.append((index, primitive, places, exact_attrs(op.attrs)))

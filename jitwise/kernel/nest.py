@@ -26,6 +26,8 @@ Numbers are positions: operands, then scratch, then every defining statement in 
 So equal kernels have equal text, and the text is a kernel's identity. Strides, extents, tails and
 broadcasting are absent on purpose: whoever drives a kernel hands it contiguous chunks.
 
+A header with the word `fastmath` allows what holds of real numbers: another kernel, by its text.
+
 Modes: `map` (no reductions, one phase), `row` (reductions along the row; a result is known after
 its phase), `column` (one phase; each reduction combines into an output, element by element).
 """
@@ -43,7 +45,7 @@ except ImportError:
     from hashlib import blake2b
 
 from ..ir.builder import CONSTANT
-from ..ir.primitive import Primitive
+from ..ir.primitive import Primitive, exact_attrs
 from ..ir.types import ArrayType
 
 MODES = ("map", "row", "column")
@@ -125,6 +127,7 @@ class Kernel(NamedTuple):
     operands: tuple[Operand, ...]
     scratch: tuple[np.dtype, ...]
     phases: tuple[Phase, ...]
+    fastmath: bool = False  # arithmetic may be reassociated and contracted
 
     @property
     def inputs(self) -> tuple[Operand, ...]:
@@ -247,9 +250,10 @@ class KernelBuilder:
         if primitive is CONSTANT:
             return self.constant(attrs["value"], attrs["value"].dtype)
         items = tuple(attrs.items())
+        exact = exact_attrs(attrs)
         single = all(operand in self._single for operand in operands)
         return self._define(
-            (primitive, items, operands),
+            (primitive, exact, operands),
             single,
             lambda number: Compute(number, primitive, items, operands),
         )

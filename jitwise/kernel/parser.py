@@ -1,6 +1,7 @@
 """Text back to kernels: the inverse of `printer`.
 
-    kernel    = "kernel" MODE "lanes=" INT OPERANDS "->" OPERANDS ["scratch" SCRATCH] "{" phase* "}"
+    kernel    = "kernel" MODE ["fastmath"] "lanes=" INT OPERANDS "->" OPERANDS ["scratch" SCRATCH]
+                "{" phase* "}"
     OPERANDS  = "(" [%N: DTYPE ROLE, ...] ")"
     SCRATCH   = "(" [%N: DTYPE, ...] ")"
     phase     = "phase {" ["prologue {" statement* "}"] statement* "}"
@@ -26,7 +27,8 @@ from ..ir.types import DTYPES
 from .nest import Compute, Kernel, Load, Operand, Phase, Reduce, Statement, Store
 
 _HEADER = re.compile(
-    r"kernel (?P<mode>\w+) lanes=(?P<lanes>\d+) \((?P<inputs>.*?)\) -> \((?P<outputs>.*?)\)"
+    r"kernel (?P<mode>\w+)(?P<fastmath> fastmath)? lanes=(?P<lanes>\d+) "
+    r"\((?P<inputs>.*?)\) -> \((?P<outputs>.*?)\)"
     r"(?: scratch \((?P<scratch>.*?)\))? \{$"
 )
 _OPERAND = re.compile(r"%(\d+): (\w+) (\w+)")
@@ -69,7 +71,8 @@ def parse_kernel(text: str) -> Kernel:
             raise ParseError(f"line {number}: {error} in: {line}") from error
     if not reader.closed:
         raise ParseError("the text ends before the kernel does")
-    return Kernel(header["mode"], int(header["lanes"]), operands, scratch, tuple(reader.phases))
+    lanes, phases, relaxed = int(header["lanes"]), tuple(reader.phases), bool(header["fastmath"])
+    return Kernel(header["mode"], lanes, operands, scratch, phases, relaxed)
 
 
 class _Reader:

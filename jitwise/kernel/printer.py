@@ -14,7 +14,8 @@ def print_kernel(kernel: Kernel) -> str:
     numbered = list(enumerate(kernel.operands))
     inputs = ", ".join(_operand(number, each) for number, each in numbered if not each.is_output)
     outputs = ", ".join(_operand(number, each) for number, each in numbered if each.is_output)
-    header = f"kernel {kernel.mode} lanes={kernel.lanes} ({inputs}) -> ({outputs})"
+    word = " fastmath" if kernel.fastmath else ""
+    header = f"kernel {kernel.mode}{word} lanes={kernel.lanes} ({inputs}) -> ({outputs})"
     if kernel.scratch:
         numbered_scratch = enumerate(kernel.scratch, len(kernel.operands))
         scratch = ", ".join(

@@ -123,7 +123,9 @@ class Accumulator:
         if word in INDEX_WORDS:
             after = self.combine_index(word, value)
         else:
+            self.e.relaxed = self.phase.kernel.fastmath and word in ("add", "multiply")
             after = [combine(self.e, word, self.before[0], value)]
+            self.e.relaxed = False
         self.after = [self.outgoing(index, operand) for index, operand in enumerate(after)]
 
     def outgoing(self, index: int, operand: Operand) -> Operand:

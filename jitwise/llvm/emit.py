@@ -52,6 +52,7 @@ from .operations import BOOL, Operand, Operations
 from .text import PARTS, SCALARS, FunctionText, overload, widen
 
 CACHE_LINE = 64
+RELAXED = ("add", "subtract", "multiply", "divide")  # what fastmath is about; no guard, no rounding
 STREAMED_BYTES = 16 << 20  # of outputs, in one call: each thread is given a share of an array
 STREAMED_STATEMENTS = 12
 STREAMED = "!0 = !{i32 1}"  # what `!nontemporal` wants to be pointed at
@@ -200,7 +201,10 @@ class PhaseEmission:
 
     def apply(self, primitive: Any, attrs: tuple, arguments: list[Operand]) -> Operand:
         """The primitive's own lowering for the dtype kind of its first operand."""
-        return primitive.lower[arguments[0].dtype.kind](self.e, dict(attrs), *arguments)
+        self.e.relaxed = self.kernel.fastmath and primitive.name in RELAXED
+        result = primitive.lower[arguments[0].dtype.kind](self.e, dict(attrs), *arguments)
+        self.e.relaxed = False
+        return result
 
     def scalar(self, number: int) -> Operand:
         """A value of the prologue, or a finished reduction."""

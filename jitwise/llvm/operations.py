@@ -23,6 +23,7 @@ from .text import PARTS, SCALARS, FunctionText, literal, overload, splat, widen
 BOOL = np.dtype(np.bool_)
 FLOAT16 = np.dtype(np.float16)
 FLOAT32 = np.dtype(np.float32)
+RELAXED_OPCODES = ("fadd", "fsub", "fmul", "fdiv")
 
 
 class Operand(NamedTuple):
@@ -43,6 +44,7 @@ class Operations:
         self.symbols: set[str] = set()
         self.support: dict[str, str] = {}
         self.metadata = ""
+        self.relaxed = False  # of what is written now, + - * / may be reassociated and contracted
 
     # ---- types
 
@@ -58,6 +60,8 @@ class Operations:
 
     def instruction(self, opcode: str, left: Operand, right: Operand) -> Operand:
         """A binary LLVM instruction, unguarded."""
+        if self.relaxed and opcode in RELAXED_OPCODES:
+            opcode += " reassoc contract"
         return self.define(
             f"{opcode} {self.type_of(left.dtype)} {left.text}, {right.text}", left.dtype
         )

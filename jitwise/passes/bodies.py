@@ -23,7 +23,7 @@ from typing import Any
 
 from ..ir.builder import CONSTANT, Builder
 from ..ir.graph import Graph, Op, Value
-from ..ir.primitive import REGISTRY
+from ..ir.primitive import REGISTRY, exact_attrs
 from .groups import MOST_OPERANDS, VECTOR, Group, Grouping, find
 from .labels import BARRIER, REDUCE, SOFT
 
@@ -320,8 +320,7 @@ class BodyText:
             places.append(place)
         self.numbers[op.results[0]] = len(self.ops)
         self.ops.append(op)
-        attrs = tuple(op.attrs.items()) if op.attrs else ()
-        items.append((op.primitive, tuple(places), attrs))
+        items.append((op.primitive, tuple(places), exact_attrs(op.attrs)))
 
     def _reach(self, value: Value, items: list[Any], inside: set[Value]) -> int:
         """The position of a value from outside: a copied constant or splat, or an input

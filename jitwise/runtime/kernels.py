@@ -62,7 +62,7 @@ def compile_bodies(
                 _table.move_to_end(key)
                 found[key] = known
     if missing:
-        made = _make([(body, layouts[body]) for body in missing.values()], recorder)
+        made = _make([(body, layouts[body]) for body in missing.values()], recorder, fastmath)
         found.update(zip(missing, made, strict=True))
         with _lock:
             _table.update(zip(missing, made, strict=True))
@@ -72,7 +72,7 @@ def compile_bodies(
 
 
 def _make(
-    bodies: list[tuple[Graph, Layout]], recorder: Recorder
+    bodies: list[tuple[Graph, Layout]], recorder: Recorder, fastmath: bool
 ) -> list[tuple[Kernel, Any, tuple[bool, ...]]]:
     from ..llvm import compile as llvm
     from . import _native
@@ -83,7 +83,8 @@ def _make(
         mathlib.register(_native.math_symbols())
         _registered.append(True)
     width = llvm.vector_bytes()
-    kernels = [schedule(build_kernel(body, layout), width) for body, layout in bodies]
+    built = [build_kernel(body, layout)._replace(fastmath=fastmath) for body, layout in bodies]
+    kernels = [schedule(kernel, width) for kernel in built]
     counters.built += len(kernels)
     with recorder.span("compile", bodies[0][0].name, {"kernels": len(kernels)}):
         compiled = llvm.compile_kernels(kernels)
