@@ -32,6 +32,8 @@ NO_VALUE: Any = np._NoValue  # type: ignore[attr-defined]
 def axis_of(trace: Trace, axis: Any, ndim: int) -> int:
     """One axis, counted from the front."""
     if type(axis) is not int:
+        if type(axis) is bool:  # an axis to some functions only
+            trace.refuse("argument", f"axis={axis}")
         try:
             axis = operator.index(axis)
         except TypeError:

@@ -107,9 +107,7 @@ def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
     operand = trace.lift(a)
     kind = operand._value.type.dtype.kind
     if kind in "iu" and decimals >= 0:
-        return copied(
-            trace, operand, "array" if operand.ndim or operand._kind == "array" else "scalar"
-        )
+        return copied(trace, operand, "array" if operand.ndim else "scalar")
     if kind != "f":
         trace.refuse("argument", f"round of {operand.dtype}")
     if decimals == 0:
@@ -243,7 +241,10 @@ _imag.is_property = True  # type: ignore[attr-defined]
 
 
 def real(trace: Trace, val: Any) -> Tracer:
-    return _real(trace.lift(val))
+    operand = trace.lift(val)
+    if operand._kind == "python" and type(operand._hint) is bool:
+        trace.refuse("argument", "real of a bool")  # an int
+    return _real(operand)
 
 
 def imag(trace: Trace, val: Any) -> Any:
@@ -253,7 +254,8 @@ def imag(trace: Trace, val: Any) -> Any:
 def _conjugate_method(operand: Tracer) -> Tracer:
     if operand._value.type.dtype.kind != "c":
         return operand
-    return operand._trace.emit(complex_number.conjugate, (operand,), kind=operand._kind)
+    kind = "python" if operand._kind == "python" else None
+    return operand._trace.emit(complex_number.conjugate, (operand,), kind=kind)
 
 
 def angle(trace: Trace, z: Any, deg: Any = False) -> Tracer:

@@ -80,8 +80,8 @@ def reshape(
 
 def _reshape_method(operand: Tracer, *shape: Any, order: Any = "C", copy: Any = None) -> Tracer:
     wanted = shape[0] if len(shape) == 1 else shape
-    if wanted is None:
-        operand._trace.refuse("argument", "reshape(None)")
+    if wanted is None or not shape:
+        operand._trace.refuse("argument", "reshape without a shape")
     return reshape(operand._trace, operand, wanted, order, copy=copy)
 
 

@@ -71,9 +71,10 @@ def mean(
         dtype = dtype_of(trace, dtype)
         if dtype.kind not in "fc":
             trace.refuse("argument", f"mean(dtype={dtype})")
-    elif own.kind in "biu":
-        dtype = DOUBLE
-    elif own == HALF:
+    if own.kind in "biu" and dtype in (None, DOUBLE):
+        total = _integer_total(trace, operand, axes, is_kept(keepdims))
+        return divided(trace, total, number_of(trace, items))
+    if dtype is None and own == HALF:
         total = summed(trace, operand, axes, SINGLE, is_kept(keepdims))
         quotient = apply(trace, np.true_divide, [total, number_of(trace, items)])
         if quotient._kind == "array":
@@ -83,13 +84,34 @@ def mean(
     return divided(trace, total, number_of(trace, items))
 
 
+def _integer_total(trace: Trace, operand: Tracer, axes: tuple[int, ...], keepdims: bool) -> Tracer:
+    """The sum of integers in float64, rounded where it is made from its two halves and nowhere
+    else: halves of 2**31 numbers sum without overflow.
+    """
+    own = operand._value.type.dtype
+    if own.itemsize < 8:
+        total = summed(trace, operand, axes, np.dtype(np.int64), keepdims)
+        return trace.convert(total, DOUBLE)
+    bits = trace.constant(32, own)
+    high = apply(trace, np.right_shift, [operand, bits])
+    low = apply(trace, np.bitwise_and, [operand, trace.constant(2**32 - 1, own)])
+    upper, lower = (
+        trace.convert(summed(trace, half, axes, None, keepdims), DOUBLE) for half in (high, low)
+    )
+    return apply(
+        trace, np.add, [apply(trace, np.multiply, [upper, trace.constant(2.0**32, DOUBLE)]), lower]
+    )
+
+
 def _deviations(
     trace: Trace, operand: Tracer, axes: tuple[int, ...], dtype: Any, items: Size
 ) -> Tracer:
     """Squares of the distances to the mean."""
-    if dtype is None and operand._value.type.dtype.kind in "biu":
-        dtype = DOUBLE
-    center = divided(trace, summed(trace, operand, axes, dtype, True), number_of(trace, items))
+    if dtype == DOUBLE and operand._value.type.dtype.kind in "biu":
+        total = _integer_total(trace, operand, axes, True)
+    else:
+        total = summed(trace, operand, axes, dtype, True)
+    center = divided(trace, total, number_of(trace, items))
     distance = apply(trace, np.subtract, [operand, center])
     if distance._value.type.dtype.kind != "c":
         return apply(trace, np.square, [distance])
