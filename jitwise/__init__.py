@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import lax, numpy, tree
-    from .api.inspection import eval_shape, make_jaxpr
+    from .api.inspection import eval_shape, make_jaxpr, records
     from .api.jit import clear_caches, jit
     from .api.stages import ShapeDtypeStruct
     from .api.switches import disable_jit, named_scope
@@ -39,6 +39,7 @@ _PLACES = {
     "jit": "api.jit",
     "make_jaxpr": "api.inspection",
     "named_scope": "api.switches",
+    "records": "api.inspection",
     "EscapedTracerError": "errors",
     "JitwiseBug": "errors",
     "JitwiseError": "errors",
@@ -65,6 +66,7 @@ __all__ = [
     "make_jaxpr",
     "named_scope",
     "numpy",
+    "records",
     "tree",
 ]
 

@@ -115,9 +115,6 @@ class Settings:
         "The pipeline to run instead of the default, as fuse{max_ops=8},dead_code.",
         in_cache_key=True,
     )
-    cache_dir: str | None = _setting(
-        None, str, "Folder of compiled kernels; the user's cache folder without it."
-    )
     threads: int = _setting(
         0, _number(0), "Most threads to use; 0: as many as the process may run on."
     )
@@ -125,7 +122,10 @@ class Settings:
         False, _flag, "1: run every function as Python, as if it were not decorated."
     )
     progress: bool | None = _setting(
-        None, _flag, "1 or 0: show progress bars, or not; without it, on a terminal."
+        None,
+        _flag,
+        "1 or 0: show progress bars, or not; without it, on a terminal. 0: also no line about long "
+        "traces.",
     )
 
     def cache_key(self) -> tuple[tuple[str, Any], ...]:

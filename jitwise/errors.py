@@ -73,6 +73,7 @@ REASONS: dict[str, str] = {
     "type": "a value of type {detail} is not traced",
     "random": "random numbers are drawn from {detail}",
     "clock": "{detail} gives another answer at each call",
+    "world": "{detail} asks or changes the world outside of the function",
     "effect": "the function changes {detail}, which lives outside it",
     "global": "the function assigns the global or nonlocal variable {detail}",
     "generator": "{detail}",
@@ -82,9 +83,8 @@ REASONS: dict[str, str] = {
     "rank": "an array has more than {detail} axes",
     "depth": "its arguments are nested more than 32 deep",
     "fault": "jitwise failed {detail}",
-    "varies": "{detail} values of its static arguments served one call each; a new value is "
-    "compiled when it comes again",
-    "retraces": "it was traced {detail} times for different values",
+    "varies": "{detail} served one call each; a new value is compiled when it comes again",
+    "retraces": "it was traced {detail}",
 }
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -90,9 +90,10 @@ class Recorder:
     appended, dropped ones included.
     """
 
-    __slots__ = ("_records", "counts")
+    __slots__ = ("_records", "counts", "listeners")
 
     def __init__(self, limit: int = 20_000) -> None:
+        self.listeners: list[Callable[[Record], None]] = []  # told of each record, at once
         self._records: deque[Record] = deque(maxlen=limit)
         self.counts = dict.fromkeys(SUBJECTS, 0)
 
@@ -103,6 +104,8 @@ class Recorder:
             raise ValueError(f"{record.subject!r} is no subject of records; they are {subjects}")
         self._records.append(record)
         self.counts[record.subject] += 1
+        for listener in self.listeners:
+            listener(record)
 
     def event(
         self,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ir.primitive import exact
 from ..trace.function import Traced, children, is_namedtuple, leaves_of
 
 _NUMERIC = (np.ndarray, np.generic, int, float, complex)
@@ -149,7 +150,7 @@ def structure(item: Any) -> Any:
         return kind
     inner = children(item)
     if inner is not None:
-        keys = tuple(item) if kind is dict else None
+        keys = exact(tuple(item)) if kind is dict else None
         return (kind, keys, tuple([structure(each) for each in inner]))
     return (kind, item) if kind in (str, bytes, type(None)) else _Identity(item)
 

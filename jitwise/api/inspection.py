@@ -1,4 +1,6 @@
-"""Looking at functions without running them: `make_jaxpr`, `eval_shape`."""
+"""Looking at functions without running them: `make_jaxpr`, `eval_shape`; and at what happened to
+those that ran: `records`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Any
 
 from ..ir.dims import evaluate_size
 from ..ir.graph import Graph
+from ..record import Record, recorder
 from .jit import Options, State
 from .stages import ShapeDtypeStruct, Traced, trace_stage
 
@@ -35,6 +38,16 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises StageError with the line when the function cannot be traced.
     """
     return shapes_of(trace_stage(_state(function), args, kwargs))
+
+
+def records(subject: str | None = None, name: str | None = None) -> list[Record]:
+    """What jitwise did and why, oldest first: traces, compilations, what runs as Python, choices
+    with the estimates they rest on.
+
+    Of one subject ("trace", "retrace", "fallback", "compile", "pass"...; see `jitwise.record`), of
+    one name (a function's), or all that are kept. `f.records()` gives those of one jitted function.
+    """
+    return recorder.records(subject, name)
 
 
 def shapes_of(stage: Traced) -> Any:

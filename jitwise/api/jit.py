@@ -18,47 +18,39 @@ Python for new values.
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import threading
+import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import config
 from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
+from ..explain.lines import at, listen
 from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import compile_graph, no_cyclic_collection
 from ..trace.code import is_own_file
-from ..trace.function import leaves_of, trace_call
+from ..trace.function import Traced, leaves_of, trace_call
 from ..trace.scope import INNER
+from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
 from .faults import ADVICE, fault_of, is_of_users
+from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
 from .versions import Signature, Version
+
+if TYPE_CHECKING:
+    from .differences import Difference
 
 MOST_TRACES = 8  # of one signature
 MOST_SIGNATURES = 64  # of one function
 MOST_USED_ONCE = 8  # programs with static arguments that served no second call
 MOST_SEEN = 4096  # signatures that were met and not traced
-STRATEGIES = ("auto", "whole", "parts", "off")
+_NOT_GIVEN: Any = object()
 _functions: weakref.WeakSet = weakref.WeakSet()
-
-
-class Options(NamedTuple):
-    """The arguments of `jit`."""
-
-    static_argnums: tuple[int, ...] = ()
-    static_argnames: tuple[str, ...] = ()
-    donate_argnums: tuple[int, ...] = ()
-    donate_argnames: tuple[str, ...] = ()
-    keep_unused: bool = False
-    inline: bool = False
-    strategy: str = "auto"
-    fastmath: bool = False
-    wait: bool = True
 
 
 class State:
@@ -68,7 +60,9 @@ class State:
         self.function = function
         self.options = options
         self.name = getattr(function, "__name__", type(function).__name__)
-        self.signature = _signature_of(function)
+        self.signature = signature_of(function)
+        options.check(self.name, self.signature)
+        self.definition = _definition_of(function)
         self.known: dict[Any, Signature] = {}
         self.said: set[Any] = set()
         self.seen: dict[int, None] = {}  # hashes of signatures that ran as Python once
@@ -105,7 +99,7 @@ class State:
         except ValueError:
             self._say(CannotTrace("depth"))
             return False
-        call = self._canonical(args, kwargs)
+        call = self.canonical(args, kwargs)
         return call is not None and self._is_bounded(call) and self._prepare(call, failed)
 
     def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -150,14 +144,22 @@ class State:
         if call.key in self.known:
             return True
         if len(self.known) < MOST_SIGNATURES:
-            return not call.has_objects or self._pays(hash(call.key))
-        self._say(CannotTrace("retraces", f"{MOST_SIGNATURES} or more"))
+            return not call.has_objects or self._pays(call)
+        text = f"for {MOST_SIGNATURES} kinds of arguments, which differ in {self._varying(call)}"
+        self._say(CannotTrace("retraces", text))
         return False
 
-    def _pays(self, key: int) -> bool:
+    def _varying(self, call: Call) -> str:
+        """The argument in which a call differs from the last that was traced."""
+        from .differences import differing_argument
+
+        return differing_argument(next(reversed(self.known)), call, self.signature)
+
+    def _pays(self, call: Call) -> bool:
         """Whether to compile for a new value of a static argument at once: not where such values
         were used for one call each. One that comes again is compiled then.
         """
+        key = hash(call.key)
         if key in self.seen:
             return True
         once = [program for _, _, program, hits, _ in self.native.entries() if hits <= 1]
@@ -166,8 +168,9 @@ class State:
         if len(self.seen) >= MOST_SEEN:
             self.seen.clear()
         self.seen[key] = None
-        if ("varies", None) not in self.said:
-            self._say(CannotTrace("varies", str(MOST_USED_ONCE)))
+        if ("varies", self.definition) not in self.said:
+            text = f"{MOST_USED_ONCE} values of {self._varying(call)},"
+            self._say(CannotTrace("varies", text))
         return False
 
     def _prepare(self, call: Call, failed: list[CannotTrace]) -> bool:
@@ -190,7 +193,10 @@ class State:
         if known.python or self._overlaps(call, known):
             return False
         if len(known.versions) >= MOST_TRACES:
-            failure = CannotTrace("retraces", str(MOST_TRACES))
+            found = self._differs(known, call)
+            what = f" of {found.what}" if found else ""
+            text = f"{MOST_TRACES} times for different values{what}"
+            failure = CannotTrace("retraces", text, found.source if found else None)
             self._run_as_python(call, known, failure)
             return True
         try:
@@ -199,7 +205,9 @@ class State:
             failed.append(failure)
             return self._fail(call, known, failure)
         if known.versions:
-            recorder.event("retrace", self.name, {"count": len(known.versions) + 1})
+            found = self._differs(known, call)
+            detail = {"count": len(known.versions) + 1, "differs": found.what if found else ""}
+            recorder.event("retrace", self.name, detail, found.source if found else None)
         known.versions.append(version)
         self._install(call, version)
         if self._overlaps(call, known):
@@ -211,6 +219,12 @@ class State:
     def _overlaps(self, call: Call, known: Signature) -> bool:
         """Whether an array that is written to shares memory with another: this call is Python's."""
         return any(call.overlaps(version.traced) for version in known.versions)
+
+    def _differs(self, known: Signature, call: Call) -> Difference | None:
+        """What of a call no trace was made for."""
+        from .differences import difference
+
+        return difference([each.traced for each in known.versions], call, self.signature)
 
     def _flattened_alike(self, call: Call) -> bool:
         """Whether the dispatcher counts the leaves of this call as the tracer does."""
@@ -226,7 +240,8 @@ class State:
     def _make(self, call: Call) -> Version:
         self.traces += 1
         loading.begin()
-        with recorder.span("trace", self.name), no_cyclic_collection():
+        detail: dict[str, Any] = {"number": self.traces}
+        with recorder.span("trace", self.name, detail), no_cyclic_collection():
             traced = trace_call(
                 self.function,
                 call.bound_args,
@@ -234,6 +249,8 @@ class State:
                 fastmath=self.options.fastmath,
                 static=call.static,
             )
+            detail["ops"] = len(traced.graph.ops)
+            detail["guards"] = len(traced.graph.guards) + len(traced.guards)
         self.compiles += 1
         try:
             executable = compile_graph(
@@ -263,40 +280,33 @@ class State:
         self._say(failure)
 
     def _say(self, failure: CannotTrace) -> None:
-        """Record that the function runs as Python, and warn of each reason once."""
-        recorder.event(
-            "fallback", self.name, {"reason": failure.reason, "text": str(failure)}, failure.source
-        )
-        said = (failure.reason, failure.source)
-        if said not in self.said and failure.reason != "error":
-            self.said.add(said)
-            where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
-            message = f"{self.name} runs as Python, because {failure}{where}"
-            if failure.reason == "fault":
-                message = f"{message}. {ADVICE}"
-            warnings.warn(JitwiseWarning(message), stacklevel=_frames_of_ours())
+        """Record that the function runs as Python, and warn of each reason once, at the line that
+        called it.
+        """
+        source = failure.source or self.definition
+        detail = {"reason": failure.reason, "text": str(failure)}
+        said = (failure.reason, source)
+        if said in self.said:
+            return
+        self.said.add(said)
+        recorder.event("fallback", self.name, detail, source)
+        message = f"{self.name} runs as Python, because {failure}{at(source)}"
+        if failure.reason == "fault":
+            message = f"{message}. {ADVICE}"
+        warnings.warn(JitwiseWarning(message), stacklevel=_frames_of_ours())
 
     # The dispatcher's entries
 
     def _install(self, call: Call, version: Version) -> None:
-        traced, order = version.traced, call.order
-        captures = [(path.container, path.key, path.how) for path in traced.captures]
-        guards = []
-        for (how, container, key), expected, test in traced.guards:
-            guards.append((container, order[key] if how == "leaf" else key, how, expected, test))
         program = version.executable.program
-        leaves, outputs = call.leaves(traced), call.outputs(traced)
-        entry = self.native.add_entry(
-            call.args, call.kwargs, program, leaves, captures, guards, outputs, traced.written
-        )
-        version.entries.append(entry)
+        version.entries.append(install(self.native, call, version.traced, program))
 
     def _install_python(self, call: Call) -> None:
         self.native.add_entry(call.args, call.kwargs, None, [], [], [], ("const", None))
 
     # Calls in canonical form
 
-    def _canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
+    def canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
         """The call with arguments bound to parameters; None when Python would refuse it."""
         numbered = Numbered()
         call_args = tuple([numbered.number(item) for item in args])
@@ -322,9 +332,9 @@ class State:
         numbers, names = self.options.static_argnums, self.options.static_argnames
         if not numbers and not names:
             return ()
-        parameters = list(self.signature.parameters) if self.signature else []
-        wanted = {position if position >= 0 else len(args) + position for position in numbers}
-        wanted |= {parameters.index(name) for name in names if name in parameters}
+        wanted = positions(numbers, self.signature, len(args))
+        names_of_args = positional_names(self.signature, len(args))
+        wanted |= {index for index, name in enumerate(names_of_args) if name in names}
         found, index = [], 0
         items = [(position in wanted, item) for position, item in enumerate(args)]
         items += [(name in names, item) for name, item in kwargs.items()]
@@ -335,28 +345,33 @@ class State:
         return tuple(found)
 
 
-def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
+def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
+    """Give the dispatcher a program for calls like this one, with what the trace depends on.
+
+    Gives the entry.
+    """
+    captures = [(path.container, path.key, path.how) for path in traced.captures]
+    guards = []
+    for (how, container, key), expected, test, _, _ in traced.guards:
+        place = call.order[key] if how == "leaf" else key
+        guards.append((container, place, how, expected, test))
+    leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written
+    return native.add_entry(
+        call.args, call.kwargs, program, leaves, captures, guards, outputs, written
+    )
 
 
-def _as_tuple(given: Any, kind: type, name: str) -> tuple:
-    """A static_argnums-like option: one item, several, or None."""
-    if given is None:
-        return ()
-    items = (given,) if isinstance(given, kind) else tuple(given)
-    for item in items:
-        if not isinstance(item, kind) or isinstance(item, bool):
-            raise TypeError(
-                f"jit({name}={given!r}): expected {kind.__name__} or several of them, got {item!r}"
-            )
-    return items
+def _definition_of(function: Callable[..., Any]) -> tuple[str, int] | None:
+    """File and first line of a function that is written in Python."""
+    for called in (function, vars(type(function)).get("__call__")):
+        code = getattr(called, "__code__", None)
+        if isinstance(code, types.CodeType):
+            return code.co_filename, code.co_firstlineno
+    return None
 
 
 def jit(
-    function: Callable[..., Any] | None = None,
+    function: Callable[..., Any] = _NOT_GIVEN,
     /,
     *,
     static_argnums: int | Iterable[int] | None = None,
@@ -393,14 +408,15 @@ def jit(
 
     Raises:
         TypeError: `function` is not callable, or an option has the wrong type.
-        ValueError: an unknown strategy, or a backend other than the CPU.
+        ValueError: an unknown strategy, a backend other than the CPU, or an argument named or
+            numbered that the function does not have.
 
     """
     options = Options(
-        _as_tuple(static_argnums, int, "static_argnums"),
-        _as_tuple(static_argnames, str, "static_argnames"),
-        _as_tuple(donate_argnums, int, "donate_argnums"),
-        _as_tuple(donate_argnames, str, "donate_argnames"),
+        as_tuple(static_argnums, int, "static_argnums"),
+        as_tuple(static_argnames, str, "static_argnames"),
+        as_tuple(donate_argnums, int, "donate_argnums"),
+        as_tuple(donate_argnames, str, "donate_argnames"),
         keep_unused,
         inline,
         strategy,
@@ -413,7 +429,7 @@ def jit(
         raise ValueError(
             f"jit runs on the CPU; backend or device {backend or device!r} is not available"
         )
-    if function is None:
+    if function is _NOT_GIVEN:
         return functools.partial(_jit, options=options)
     return _jit(function, options)
 
@@ -452,43 +468,11 @@ def _frames_of_ours() -> int:
     return count
 
 
-def _by_name(native: Any) -> str:
-    """Pickled, and copied, like any function: by the name under which its module holds it."""
-    return native.__qualname__
-
-
-Function.__reduce__ = _by_name  # pyright: ignore
-
-
 def clear_caches() -> None:
     """Forget every trace and program of every jitted function."""
     for native in list(_functions):
         native.clear_cache()
 
 
-def _clear_cache(native: Any) -> None:
-    """Forget the traces and programs of this function."""
-    state = native.state
-    with state.lock:
-        native.clear()
-        state.known.clear()
-
-
-def _trace(native: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function as a graph for these arguments. Raises StageError when it has to run as
-    Python.
-    """
-    from .stages import trace_stage
-
-    return trace_stage(native.state, args, kwargs)
-
-
-def _lower(native: Any, *args: Any, **kwargs: Any) -> Any:
-    """`trace(...).lower()`."""
-    return _trace(native, *args, **kwargs).lower()
-
-
-Function.clear_cache = _clear_cache
-Function.trace = _trace
-Function.lower = _lower
+listen()
 __all__ = ["Options", "State", "clear_caches", "jit"]

@@ -10,21 +10,26 @@ printable.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import REPORTS, CannotTrace, JitwiseBug, ShapeError, StageError
+from ..explain.lines import at
 from ..ir.printer import print_graph
+from ..ir.types import DTYPE_NAMES
 from ..runtime._native import Fault, Function
 from ..runtime.executable import Executable, compile_graph
 from ..trace.captures import fetch
 from ..trace.function import Traced as TracedFunction
 from ..trace.function import children, leaves_of, trace_call
+from .call import Call
+from .differences import difference, leaf_names
 from .faults import fault_of
-from .jit import State
+from .jit import State, install
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
     """Trace a function for these arguments. Raises StageError with the line when it has to run as
     Python.
     """
-    call = state._canonical(
+    call = state.canonical(
         tuple(stand_in(item) for item in args), {k: stand_in(v) for k, v in kwargs.items()}
     )
     if call is None:
@@ -92,7 +97,7 @@ def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
             static=call.static,
         )
     except CannotTrace as failure:
-        where = f" at {failure.source[0]}:{failure.source[1]}" if failure.source else ""
+        where = at(failure.source or state.definition)
         raise StageError(
             f"{state.name} cannot be compiled, because {failure}{where}; "
             "call it directly, and it runs as Python"
@@ -167,18 +172,13 @@ class Compiled:
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
-        call, traced = lowered.stage.call, lowered.stage.traced
-        self._call = Function(self._refuse, self._refuse, self._failed)
-        captures = [(path.container, path.key, path.how) for path in traced.captures]
-        program, leaves = lowered.executable.program, call.leaves(traced)
-        outputs = call.outputs(traced)
-        self._call.add_entry(
-            call.args, call.kwargs, program, leaves, captures, [], outputs, traced.written
-        )
+        self._call = Function(self._other, self._other, self._failed)
+        self._styles: set[Any] = set()
+        self._install(lowered.stage.call)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program. Raises ShapeError when the arguments have other types or break a
-        guard.
+        """Run the program. Raises ShapeError when the arguments have other types or break a guard,
+        and StageError when what the function reads from outside has changed.
         """
         return self._call(*args, **kwargs)
 
@@ -188,15 +188,40 @@ class Compiled:
             raise _bug(self.lowered.stage.state, "running it", error) from error
         raise error
 
-    def _refuse(self, args: tuple, kwargs: Mapping[str, Any]) -> Any:
-        graph = self.lowered.stage.graph
-        expected = ", ".join(str(value.type) for value in graph.inputs)
-        given = ", ".join(_describe(item) for item in (*args, *kwargs.values()))
-        guards = f" with {', '.join(map(str, graph.guards))}" if graph.guards else ""
-        raise ShapeError(
-            f"{self.lowered.stage.state.name} was compiled for ({expected}){guards}, "
-            f"and is called with ({given}); "
-            "call the jitted function itself, which compiles for other types"
+    def _install(self, call: Call) -> None:
+        """Serve calls of this style: by position, or by name."""
+        traced, executable = self.lowered.stage.traced, self.lowered.executable
+        self._styles.add(call.style)
+        install(self._call, call, traced, executable.program)
+
+    def _other(self, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+        """A call that no entry serves: another style of the same call, or not this function's."""
+        stage = self.lowered.stage
+        call = stage.state.canonical(args, dict(kwargs))
+        if call is None:
+            return stage.state.function(*args, **kwargs)  # raises TypeError in Python's words
+        if call.key == stage.call.key and call.style not in self._styles:
+            self._install(call)
+            return self._call(*args, **kwargs)
+        self._refuse(call)
+
+    def _refuse(self, call: Call) -> NoReturn:
+        stage = self.lowered.stage
+        name, signature = stage.state.name, stage.state.signature
+        if call.key != stage.call.key:
+            expected = ", ".join(_described(stage.call, signature, stage.traced))
+            given = ", ".join(_described(call, signature))
+            raise ShapeError(
+                f"{name} was compiled for ({expected}), and is called with ({given}); "
+                "call the jitted function itself, which compiles for other types"
+            )
+        found = difference([stage.traced], call, signature)
+        what = found.what if found is not None else "what it needs"
+        where = at(found.source if found is not None else None)
+        kind = StageError if found is not None and found.is_outside else ShapeError
+        raise kind(
+            f"{name} was compiled for other values of {what}{where}; "
+            "call the jitted function itself, which compiles for other values"
         )
 
     def as_text(self, dialect: str | None = None) -> str:
@@ -223,7 +248,26 @@ def _bug(state: State, doing: str, error: Exception) -> JitwiseBug:
     return JitwiseBug(f"{state.name}: {fault_of(state.function, doing, error)}; see {REPORTS}")
 
 
-def _describe(item: Any) -> str:
-    if isinstance(item, (np.ndarray, np.generic)):
-        return f"{item.dtype}{list(item.shape)}"
-    return type(item).__name__
+def _described(
+    call: Call, signature: inspect.Signature | None, traced: TracedFunction | None = None
+) -> list[str]:
+    """Each leaf of a call as `name: f64[n0]`, or `name: float` for a Python number. With the trace
+    of the call, sizes are those of the trace.
+    """
+    types: dict[int, Any] = {}
+    if traced is not None:
+        rows = zip(traced.graph.inputs, traced.origins, strict=True)
+        types = {place: value.type for value, (how, place) in rows if how == "leaf"}
+    leaves = leaves_of(call.bound_args, call.bound_kwargs)
+    names = leaf_names(call, signature)
+    return [
+        f"{name}: {_type_of(leaf, types.get(index))}"
+        for index, (name, leaf) in enumerate(zip(names, leaves, strict=True))
+    ]
+
+
+def _type_of(leaf: Any, traced: Any) -> str:
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        dtype = DTYPE_NAMES.get(leaf.dtype, leaf.dtype)
+        return str(traced or f"{dtype}[{', '.join(map(str, leaf.shape))}]")
+    return type(leaf).__name__

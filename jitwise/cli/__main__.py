@@ -40,7 +40,13 @@ def _version(options: argparse.Namespace) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The commands and their arguments."""
-    top = argparse.ArgumentParser(prog="jitwise", description="A compiler for NumPy code.")
+    top = argparse.ArgumentParser(
+        prog="jitwise",
+        description="A compiler for NumPy code.",
+        epilog="What jitwise did and why: JITWISE_LOG=1 prints a line for each trace, compilation "
+        "and function that runs as Python; in a program, f.records() and jitwise.records() give it "
+        "as data.",
+    )
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="run example programs with NumPy and with jitwise")
     demo.add_argument(

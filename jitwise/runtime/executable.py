@@ -158,6 +158,6 @@ def _say_stages(executable: Executable) -> None:
         return
     from ..passes.pipeline import write_stage
 
-    for stage in ("kernel", "llvm", "asm", "program"):
+    for stage in ("trace", "kernel", "llvm", "asm", "program"):
         if dump.wants(stage, executable.source.name):
             write_stage(stage, executable.source.name, executable.as_text(stage))

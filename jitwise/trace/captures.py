@@ -7,7 +7,7 @@ A capture or guard is a fetch path that the dispatcher follows natively at each 
     ("attr", object, "w")      object.w                ("item", list, 3)        list[3]
     ("object", array, None)    the array itself        ("leaf", None, k)        the k-th argument
     leaf
-    ("length", list, None)     len(list)
+    ("length", list, None)     len(list)               ("keys", dict, None)     tuple(dict)
 
 A guard's test is "is" (the same object) or "equal" (same type and value). Containers are shown to
 the function as copies, so that a change is noticed (`changed`) and undone by never having happened.
@@ -15,11 +15,14 @@ the function as copies, so that a change is noticed (`changed`) and undone by ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..ir.primitive import exact
 from ..ir.types import DTYPE_NAMES
+from .source import Source, locate
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -35,11 +38,15 @@ class Path(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """At `path` there must be `expected`, by "is" or "equal"."""
+    """At `path` there must be `expected`, by "is" or "equal". `name` and `source` say what the user
+    calls it and where his program first read it.
+    """
 
     path: Path
     expected: Any
     test: str
+    name: str = ""
+    source: Source | None = None
 
 
 class Captures:
@@ -54,12 +61,13 @@ class Captures:
         self._guarded: set[tuple] = set()
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def guard(self, path: Path, expected: Any, test: str = "is") -> None:
+    def guard(self, path: Path, expected: Any, test: str = "is", name: str = "") -> None:
         """Require `expected` at `path` at every later call."""
         key = (path.how, id(path.container), path.key, test)
         if key not in self._guarded:
             self._guarded.add(key)
-            self.guards.append(Guard(path, expected, test))
+            shown = name or str(path.key)
+            self.guards.append(Guard(path, expected, test, shown, locate()))
 
     def array(self, path: Path, array: np.ndarray) -> Tracer:
         """The tracer of an array that is fetched by `path` at every call."""
@@ -121,6 +129,18 @@ def same_items(container: Any, before: list[Any]) -> bool:
     return all(a is b for a, b in zip(now, before, strict=True))
 
 
+def matches(guard: Guard, leaves: Sequence[Any]) -> tuple[bool, Any]:
+    """Whether a guard holds of a call with these leaves, and what is there now."""
+    path = guard.path
+    try:
+        now = leaves[path.key] if path.how == "leaf" else fetch(path)
+        if guard.test == "equal":
+            return exact(now) == exact(guard.expected), now
+    except Exception:  # it is no longer there, or an `__eq__` of the user's fails
+        return guard.test == "absent", None
+    return guard.test == "is" and now is guard.expected, now
+
+
 def fetch(path: Path) -> Any:
     """What is at `path` now (not for "leaf", which is in the arguments)."""
     container, key = path.container, path.key
@@ -130,4 +150,6 @@ def fetch(path: Path) -> Any:
         return getattr(container, key)
     if path.how == "cell":
         return container.cell_contents
+    if path.how == "keys":
+        return tuple(container)
     return len(container) if path.how == "length" else container

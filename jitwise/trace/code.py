@@ -33,8 +33,8 @@ def is_users(code: types.CodeType) -> bool:
     library.
     """
     filename = code.co_filename
-    if filename.startswith("<") and not filename.startswith("<frozen"):
-        return True  # a REPL, a notebook, exec
+    if filename.startswith("<"):
+        return not filename.startswith("<frozen")  # a REPL, a notebook, exec
     return not is_library_file(os.path.abspath(filename))
 
 

@@ -1,9 +1,8 @@
-"""Modules as traced code sees them: NumPy with creation functions that accept sizes and tracers,
-users' modules followed.
+"""Modules as traced code sees them: every name is followed like a global, so that a replaced one
+(`unittest.mock.patch("numpy.sin")`) is seen.
 
-Inside a trace `np.zeros(n)` must not ask `n` for its value, so the module `np` is replaced by
-`NumpyNamespace`, and the functions in `CREATION` by ones bound to the trace, wherever they are
-reached from (`from numpy import zeros` too).
+Inside a trace `np.zeros(n)` must not ask `n` for its value, so the functions in `CREATION` are
+replaced by ones bound to the trace, wherever they are reached from (`from numpy import zeros` too).
 """
 
 from __future__ import annotations
@@ -40,112 +39,75 @@ def replacement(trace: Trace, value: Any) -> Any:
     return lambda *args, **options: handler(trace, *args, **options)
 
 
-_WORLD = {
-    "time",
-    "datetime",
-    "secrets",
-    "uuid",
-    "os",
-    "sys",
-    "io",
-    "pathlib",
-    "glob",
-    "logging",
-    "warnings",
-    "subprocess",
-    "socket",
-    "shutil",
-    "tempfile",
-    "threading",
-    "sqlite3",
-    "gc",
-}  # modules whose functions answer differently at each call, or change the world
-
-
 def namespace_of(follower: Follower, module: types.ModuleType) -> Any:
     """The stand-in for a module."""
+    if module.__name__ in NUMPY_MODULES:
+        module = np
+    return (LibraryNamespace if _is_library(module) else UserNamespace)(follower, module)
+
+
+def _is_library(module: types.ModuleType) -> bool:
+    """Whether a module is none of the user's."""
     name = module.__name__
-    if name in NUMPY_MODULES:
-        return NumpyNamespace(follower, np)
-    if name.startswith("numpy.random") or name == "random":
-        return RefusingNamespace(follower.trace, "random", name)
-    if name.split(".")[0] in _WORLD:
-        return RefusingNamespace(follower.trace, "clock", name)
+    root = name.split(".")[0]
+    if root == "numpy" or root in sys.stdlib_module_names:
+        return True
     filename = getattr(module, "__file__", None)
-    if name.split(".")[0] in ("numpy", "scipy", "math", "cmath", "jitwise"):
-        return module
-    if filename is None:
-        builtin = name.split(".")[0] in sys.builtin_module_names or name in sys.stdlib_module_names
-        return module if builtin else UserNamespace(follower, module)
-    return module if is_library_file(os.path.abspath(filename)) else UserNamespace(follower, module)
+    return filename is not None and is_library_file(os.path.abspath(filename))
 
 
-_OUTSIDE = {
-    "errstate",
-    "seterr",
-    "geterr",
-    "seterrcall",
-    "geterrcall",
-    "load",
-    "loadtxt",
-    "genfromtxt",
-    "fromfile",
-    "save",
-    "savez",
-    "savez_compressed",
-    "savetxt",
-    "memmap",
-    "set_printoptions",
-    "get_printoptions",
-    "printoptions",
-}  # what depends on, or changes, something that no guard can watch
+class Namespace:
+    """A module: its names are followed like globals, and assigning to one ends the trace.
 
-
-class NumpyNamespace:
-    """NumPy inside a trace."""
+    Its own slots have mangled names, so that no name of the module is hidden.
+    """
 
     def __init__(self, follower: Follower, module: types.ModuleType) -> None:
-        self._follower = follower
-        self._module = module
+        self.__dict__["_Namespace__follower"] = follower
+        self.__dict__["_Namespace__module"] = module
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._module, name)
-        if name == "random":
-            value = RefusingNamespace(self._follower.trace, "random", "numpy.random")
-        elif name in _OUTSIDE:
-            return self._follower.trace.refuse("effect", f"or asks for the world, by numpy.{name}")
-        else:
-            replaced = replacement(self._follower.trace, value)
-            value = value if replaced is None else replaced
-        self.__dict__[name] = value
-        return value
-
-
-class RefusingNamespace:
-    """A module whose functions answer differently at each call."""
-
-    def __init__(self, trace: Trace, reason: str, name: str) -> None:
-        self.__trace = trace
-        self.__reason = reason
-        self.__name = name
-
-    def __getattr__(self, name: str) -> Any:
-        return self.__trace.refuse(self.__reason, f"{self.__name}.{name}")
-
-
-class UserNamespace:
-    """A user's module: its names are followed like globals."""
-
-    def __init__(self, follower: Follower, module: types.ModuleType) -> None:
-        self.__follower = follower
-        self.__module = module
-
-    def __getattr__(self, name: str) -> Any:
-        names = vars(self.__module)
+        names, follower = vars(self.__module), self.__follower
         if name not in names:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            return self.__follower.trace.refuse("source", f"{self.__module.__name__}.{name}")
-        value = self.__follower.follow(names[name], Path("dict", names, name), name)
+            value = self._missing(self.__module, name, follower)
+            if name not in names:  # the module computes it
+                return value
+        value = self._found(names[name], Path("dict", names, name), name, follower)
         self.__dict__[name] = value
         return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__follower.trace.refuse("effect", f"{self.__module.__name__}.{name}")
+
+    def __delattr__(self, name: str) -> None:
+        self.__follower.trace.refuse("effect", f"{self.__module.__name__}.{name}")
+
+    def _missing(self, module: types.ModuleType, name: str, follower: Follower) -> Any:
+        raise NotImplementedError
+
+    def _found(self, value: Any, path: Path, name: str, follower: Follower) -> Any:
+        return follower.follow(value, path, name)
+
+
+class UserNamespace(Namespace):
+    """A user's module."""
+
+    def _missing(self, module: types.ModuleType, name: str, follower: Follower) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return follower.trace.refuse("source", f"{module.__name__}.{name}")
+
+
+class LibraryNamespace(Namespace):
+    """NumPy, or a module of an installed package or the standard library. What reads the world may
+    be held, not called: see `world`.
+    """
+
+    def _missing(self, module: types.ModuleType, name: str, follower: Follower) -> Any:
+        value = getattr(module, name)  # loaded when it is first asked for
+        return follower.followed_object(value, f"{module.__name__}.{name}")
+
+    def _found(self, value: Any, path: Path, name: str, follower: Follower) -> Any:
+        if isinstance(value, (list, dict, set)):
+            follower.trace.refuse("world", f"{self.__name__}.{name}")
+        return follower.follow(value, path, name)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .captures import Path
 from .code import is_library_file, is_users
+from .source import ScopeGlobals
 
 if TYPE_CHECKING:
     from .scope import Follower
@@ -41,7 +42,12 @@ class ObjectProxy:
 
     @property
     def __class__(self) -> type:
-        return type(self.__object)
+        kind = type(self.__object)
+        guard = self.__follower.trace.captures.guard
+        guard(Path("attr", self.__object, "__class__"), kind, "is")
+        if isinstance(sys._getframe(1).f_globals, ScopeGlobals):  # not `isinstance`, which is ours
+            return self.__follower.followed_object(kind, kind.__name__)
+        return kind
 
     def __getattr__(self, name: str) -> Any:
         value, follower = self.__object, self.__follower

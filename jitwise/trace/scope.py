@@ -10,12 +10,12 @@ or a container is `follow`ed:
     jitted function       -> its function, followed (the trace inlines it)
     list, dict, set       -> a copy with followed items; a change ends the trace
     object                -> `ObjectProxy`: its attributes are followed
-    NumPy                 -> `NumpyNamespace`: creation functions accept sizes and tracers
+    module                -> `Namespace`: its names are followed
     anything else         -> itself, and a guard that it is the same object
 
-Functions that write globals or nonlocals, generators, and calls known to have effects end the
-trace. Code of installed packages is not
-followed: it sees tracers through NumPy's protocols only.
+Functions that write globals or nonlocals, generators, and what asks or changes the world (`world`)
+end the trace. Code of installed packages is not followed: it sees tracers through NumPy's protocols
+only.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
 from .size import SizeTracer
 from .source import ScopeGlobals
 from .tracer import Tracer
+from .world import CHANGING_BUILTINS, reason_of
 
 if TYPE_CHECKING:
     from .tracing import Trace
 
-_CLOCKS = {"time", "datetime", "random", "secrets", "uuid", "os", "_random", "posix", "_datetime"}
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range, np.dtype)
-_METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
+_METHODS = (types.BuiltinMethodType, types.MethodWrapperType, types.MethodType)
 _UNCHANGING = (
     types.ModuleType,
     types.NoneType,
@@ -62,6 +62,8 @@ _UNCHANGING = (
     np.dtype,
     np.generic,
 )
+_FIXED = (*_PLAIN, object, types.NotImplementedType, types.UnionType, property)
+_BUILTINS = dict(vars(builtins))
 _MOST_ITEMS = 256
 INNER: list[
     Callable[[Any], Any]
@@ -83,7 +85,7 @@ class Scope(ScopeGlobals):
     def __missing__(self, name: str) -> Any:
         if name not in self.real:
             self.follower.trace.captures.guard(Path("dict", self.real, name), None, "absent")
-            value = self.follower.builtins[name]  # KeyError: the interpreter raises NameError
+            value = self.follower.builtin(name)
             dict.__setitem__(self, name, value)
             return value
         value = self.follower.follow(self.real[name], Path("dict", self.real, name), name)
@@ -124,7 +126,28 @@ class Follower:
             for name, value in function.__kwdefaults__.items()
         }
         twin.__qualname__ = function.__qualname__
+        self._attributes(function, twin)
         return twin
+
+    def _attributes(self, function: types.FunctionType, twin: types.FunctionType) -> None:
+        """The attributes that a function was given, each followed."""
+        own = vars(function)
+        self.trace.captures.guard(Path("keys", own, None), tuple(own), "equal")
+        for name, value in own.items():
+            if not name.startswith("__"):
+                where = f"{function.__name__}.{name}"
+                setattr(twin, name, self.follow(value, Path("dict", own, name), where))
+        self.trace.captures.shadow(function, vars(twin), f"an attribute of {function.__name__}")
+
+    def builtin(self, name: str) -> Any:
+        """What followed code sees of a builtin. KeyError: the interpreter raises NameError."""
+        real = vars(builtins)
+        path = Path("dict", real, name)
+        if name in real and real[name] is not _BUILTINS.get(name):  # patched
+            return self.follow(real[name], path, name)
+        value = self.builtins[name]
+        self.trace.captures.guard(path, real[name], "is", name)
+        return value
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function under trace as it is called: followed when it is the user's."""
@@ -167,16 +190,15 @@ class Follower:
         if kind is np.ndarray and value.dtype.newbyteorder("=") in DTYPE_NAMES:
             return captures.array(path, value)
         if kind in _PLAIN or isinstance(value, (np.generic, enum.Enum, np.dtype)):
-            captures.guard(
-                path, value, "equal" if kind in (int, float, complex, str, bytes, bool) else "is"
-            )
+            test = "equal" if kind in (int, float, complex, str, bytes, bool) else "is"
+            captures.guard(path, value, test, name)
             if isinstance(value, np.generic):
                 self._guard_scalar(path, value)
             return value
         if issubclass(kind, Tracer):
             return value
         if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
-            captures.guard(path, value, "is")
+            captures.guard(path, value, "is", name)
             items = [
                 self.follow(item, Path("item", value, index), name)
                 for index, item in enumerate(value)
@@ -184,7 +206,9 @@ class Follower:
             return kind(items) if kind is tuple else kind(*items)
         if kind in (list, dict, set):
             return self._container(value, path, name)
-        captures.guard(path, value, "is")
+        captures.guard(path, value, "is", name)
+        if isinstance(value, tuple) and hasattr(kind, "n_fields") and _holds_plain(value):
+            return value  # sys.float_info and the like
         return self.followed_object(value, name)
 
     def _guard_scalar(self, path: Path, value: np.generic) -> None:
@@ -194,19 +218,20 @@ class Follower:
     def _container(self, value: Any, path: Path, name: str) -> Any:
         captures = self.trace.captures
         known = self.seen.get(id(value))
-        captures.guard(path, value, "is")
+        captures.guard(path, value, "is", name)
         if known is not None:
             return known[1]
         if len(value) > _MOST_ITEMS:
             self.trace.refuse("source", f"{name}, a {type(value).__name__} of {len(value)} items,")
-        captures.guard(Path("length", value, None), len(value), "equal")
         if type(value) is list:
+            captures.guard(Path("length", value, None), len(value), "equal", f"len({name})")
             copy: Any = []
             self.seen[id(value)] = (value, copy)
             copy.extend(
                 self.follow(item, Path("item", value, i), name) for i, item in enumerate(value)
             )
         elif type(value) is dict:
+            captures.guard(Path("keys", value, None), tuple(value), "equal", f"list({name})")
             copy = {}
             self.seen[id(value)] = (value, copy)
             copy.update(
@@ -231,9 +256,12 @@ class Follower:
         replaced = replacement(self.trace, value)
         if replaced is not None:
             return replaced
+        if self._is_builtin(value):
+            return self.builtins[value.__name__]
         for unwrap in INNER:
             inner = unwrap(value)
             if inner is not None:
+                self._refuse_attributes(value, name)
                 return self.followed_object(inner, name)
         if isinstance(value, types.FunctionType):
             return self.function(value) if is_users(value.__code__) else self._pure(value, name)
@@ -254,13 +282,17 @@ class Follower:
         if isinstance(value, types.ModuleType):
             return namespace_of(self, value)
         if isinstance(value, type):
-            return value if is_plain_class(value) else ClassProxy(self, value, name)
+            if issubclass(value, BaseException) or not reason_of(value) and is_plain_class(value):
+                return value
+            return ClassProxy(self, value, name)
         if callable(value) and not hasattr(value, "__dict__"):
             return self._pure(value, name)
         if isinstance(value, np.random.Generator) or type(value).__module__.startswith(
             "numpy.random"
         ):
             self.trace.refuse("random", name)
+        if type(value) is np.ndarray:
+            self.trace.refuse("dtype", str(value.dtype))
         if isinstance(value, np.ndarray) or _changes(value):
             self.trace.refuse("type", str(type(value).__name__))
         if isinstance(value, np.ufunc) or type(value).__module__.split(".")[0] in (
@@ -270,27 +302,47 @@ class Follower:
             return self._pure(value, name)
         return ObjectProxy(self, value, name)
 
+    def _refuse_attributes(self, jitted: Any, name: str) -> None:
+        """A jitted function that carries attributes of the user's is no plain function."""
+        own = vars(jitted)
+        self.trace.captures.guard(Path("keys", own, None), tuple(own), "equal")
+        extra = [key for key in own if not key.startswith("__") and key != "state"]
+        if extra:
+            self.trace.refuse("source", f"{name}.{extra[0]}")
+
+    def _is_builtin(self, value: Any) -> bool:
+        """Whether followed code has another function in place of this builtin."""
+        if getattr(value, "__module__", None) not in ("builtins", "io", "_io"):
+            return False
+        own = getattr(value, "__name__", None)
+        return isinstance(own, str) and vars(builtins).get(own) is value
+
     def _pure(self, value: Any, name: str) -> Any:
-        """A function of a library: refused when it is known to answer differently each time."""
-        module = (getattr(value, "__module__", None) or "").split(".")[0]
+        """A function of a library: its call is refused when it asks or changes the world."""
+        world = reason_of(value)
+        if world is not None:
+            return self.trace.refusing(*world)
         holder = getattr(value, "__self__", None)
-        owner = type(holder).__module__ or ""
-        if module in _CLOCKS or owner.split(".")[0] in _CLOCKS:
-            return self.trace.refusing("clock", name)
         if isinstance(value, _METHODS) and not isinstance(holder, _UNCHANGING):
             return self.trace.refusing("effect", f"{name}, or asks it")
-        if module == "numpy" and owner.startswith("numpy.random"):
-            return self.trace.refusing("random", name)
         return value
 
 
+def _holds_plain(value: Any) -> bool:
+    return all(type(item) in _PLAIN for item in value)
+
+
 def _changes(value: Any) -> bool:
-    """Whether an object of a library may answer otherwise at the next call: buffers, polynomials,
-    and what is consumed.
+    """Whether an object of a library may answer otherwise at the next call: buffers, views of
+    dicts, polynomials, and what is consumed.
     """
     kind = type(value)
     module = kind.__module__
-    if kind in (bytearray, memoryview, array.array, deque, np.poly1d):
+    if kind is frozenset:
+        return not _holds_plain(value)
+    if module == "builtins" and not callable(value):
+        return kind not in _FIXED
+    if kind in (array.array, deque, np.poly1d):
         return True
     if isinstance(value, Iterator):
         return module in ("builtins", "itertools")
@@ -304,19 +356,8 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
     table = dict(vars(builtins))
     trace = follower.trace
 
-    for name in (
-        "open",
-        "input",
-        "exec",
-        "eval",
-        "globals",
-        "locals",
-        "vars",
-        "setattr",
-        "delattr",
-        "breakpoint",
-    ):
-        table[name] = trace.refusing("effect", f"the world, by {name}()")
+    for name in CHANGING_BUILTINS:
+        table[name] = trace.refusing("world", f"{name}()")
 
     def followed_len(item: Any) -> Any:
         if isinstance(item, Tracer) and item._value.type.shape:
@@ -329,13 +370,38 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
     def followed_id(item: Any) -> Any:
         return trace.refuse("value", "id") if type(item) in (Tracer, SizeTracer) else id(item)
 
+    def followed_isinstance(item: Any, kinds: Any) -> bool:
+        if type(item) in _PROXIES and _decides(kinds):
+            trace.refuse("source", "isinstance with a class that others may join")
+        return isinstance(item, kinds)
+
+    def followed_issubclass(item: Any, kinds: Any) -> bool:
+        if type(item) is ClassProxy:
+            trace.refuse("source", "issubclass")
+        return issubclass(item, kinds)
+
     def followed_import(name: str, *args: Any) -> Any:
         module = builtins.__import__(name, *args)
         return follower.followed_object(module, name)
 
     table["__import__"] = followed_import
     table.update(len=followed_len, print=followed_print, id=followed_id, type=FollowedType)
+    table.update(isinstance=followed_isinstance, issubclass=followed_issubclass)
     return table
+
+
+def _decides(kinds: Any) -> bool:
+    """Whether classes, as `isinstance` takes them, answer for themselves: `ABC.register`."""
+    pending = [kinds]
+    while pending:
+        kind = pending.pop()
+        if isinstance(kind, (tuple, types.UnionType)):
+            pending.extend(kind if isinstance(kind, tuple) else kind.__args__)
+        elif type(kind) is ClassProxy or isinstance(kind, type):
+            check = type(kind.__mro__[0]).__instancecheck__
+            if check is not type.__instancecheck__:
+                return True
+    return False
 
 
 class _TypeOfType(type):
@@ -344,7 +410,10 @@ class _TypeOfType(type):
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if len(args) != 1 or options:
             return type(*args, **options)
-        kind = args[0].__class__ if type(args[0]) in _STAND_INS else type(args[0])
+        item = args[0]
+        kind = item.__class__ if type(item) in _STAND_INS else type(item)
+        if type(item) in _PROXIES and kind is not type:
+            return item._ObjectProxy__follower.followed_object(kind, kind.__name__)
         return FollowedType if kind is type else kind
 
     def __instancecheck__(cls, item: Any) -> bool:
@@ -358,7 +427,8 @@ class FollowedType(metaclass=_TypeOfType):
     """`type` in followed code: the type of what a tracer stands for."""
 
 
-_STAND_INS = (Tracer, SizeTracer, ObjectProxy, FieldsProxy, ClassProxy)
+_PROXIES = (ObjectProxy, FieldsProxy, ClassProxy)
+_STAND_INS = (Tracer, SizeTracer, *_PROXIES)
 
 
 __all__ = ["INNER", "Follower", "Scope"]

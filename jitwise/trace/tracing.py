@@ -38,6 +38,7 @@ from .size import SizeTracer
 from .source import locate
 from .tracer import Tracer
 from .unify import substitute_graph, substitution_for
+from .watch import Watch
 
 current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
     "jitwise trace", default=None
@@ -68,7 +69,7 @@ class Trace:
 
     def __init__(self, name: str, *, fastmath: bool = False) -> None:
         self.name = name
-        self.builder = Builder(name, fastmath=fastmath, locate=locate)
+        self.builder = Builder(name, fastmath=fastmath, locate=Watch(name))
         self.values: dict[str, int] = {}
         self.substitution: dict[str, Size] = {}
         self.decided: dict[Size, bool] = {}

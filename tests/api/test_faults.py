@@ -131,7 +131,7 @@ def test_a_failure_while_tracing_is_judged_by_python(monkeypatch):
         jit(program)(A)
 
 
-@pytest.mark.parametrize("name", ["_canonical", "_install", "_flattened_alike", "_is_bounded"])
+@pytest.mark.parametrize("name", ["canonical", "_install", "_flattened_alike", "_is_bounded"])
 def test_a_failure_of_the_front_is_no_error_of_the_caller(monkeypatch, name):
     monkeypatch.setattr(State, name, raises(KeyError("x")))
     with config.override(verify=0):

@@ -26,7 +26,6 @@ def test_without_variables_every_setting_has_its_default():
         ("JITWISE_VERIFY", "1", "verify", 1),
         ("JITWISE_BISECT", "0", "bisect", 0),
         ("JITWISE_PASSES", "fuse{max_ops=8}", "passes", "fuse{max_ops=8}"),
-        ("JITWISE_CACHE_DIR", "there", "cache_dir", "there"),
         ("JITWISE_THREADS", "3", "threads", 3),
         ("JITWISE_DISABLE", "yes", "disable", True),
         ("JITWISE_PROGRESS", "off", "progress", False),

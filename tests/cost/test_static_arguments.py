@@ -52,8 +52,9 @@ def test_the_decision_is_recorded_and_said_once_at_the_users_line():
         for index in range(30):
             function(X, f"name {index}")
     assert [str(each.message) for each in said] == [
-        "scaled runs as Python, because 8 values of its static arguments served one call each; "
-        "a new value is compiled when it comes again"
+        "scaled runs as Python, because 8 values of name, a str, served one call each; "
+        "a new value is compiled when it comes again, at "
+        f"{__file__}:{scaled.__code__.co_firstlineno}"
     ]
     assert said[0].filename == __file__
     assert recorder.counts["fallback"] == before + 1

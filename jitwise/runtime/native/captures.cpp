@@ -15,8 +15,8 @@ struct HowName {
     How how;
 };
 constexpr HowName how_names[] = {
-    {"dict", How::dict},     {"cell", How::cell},     {"attr", How::attr}, {"item", How::item},
-    {"length", How::length}, {"object", How::object}, {"leaf", How::leaf},
+    {"dict", How::dict},     {"cell", How::cell}, {"attr", How::attr},     {"item", How::item},
+    {"length", How::length}, {"keys", How::keys}, {"object", How::object}, {"leaf", How::leaf},
 };
 
 bool parse_how(PyObject *text, How *how) {
@@ -32,7 +32,8 @@ bool parse_how(PyObject *text, How *how) {
 
 bool fits(How how, PyObject *container) {
     switch (how) {
-        case How::dict: return PyDict_Check(container);
+        case How::dict:
+        case How::keys: return PyDict_Check(container);
         case How::cell: return PyCell_Check(container);
         case How::item: return PyList_CheckExact(container) || PyTuple_CheckExact(container);
         case How::length:
@@ -71,6 +72,19 @@ PyObject *item_of(PyObject *container, Py_ssize_t index) {
 PyObject *length_of(PyObject *container) {
     if (PyDict_CheckExact(container)) return PyLong_FromSsize_t(PyDict_GET_SIZE(container));
     return PyLong_FromSsize_t(Py_SIZE(container));
+}
+
+PyObject *keys_of(PyObject *dict) {
+    PyObject *keys = PyTuple_New(PyDict_GET_SIZE(dict));
+    if (keys == nullptr) return nullptr;
+    Py_ssize_t position = 0;
+    PyObject *key;
+    PyObject *value;
+    for (Py_ssize_t i = 0; PyDict_Next(dict, &position, &key, &value); ++i) {
+        Py_INCREF(key);
+        PyTuple_SET_ITEM(keys, i, key);
+    }
+    return keys;
 }
 
 bool same_double(double left, double right) {
@@ -193,6 +207,7 @@ Found Fetch::fetch(const Signature &call, PyObject **value) const {
         case How::object: return give(where, value);
         case How::leaf: return give(call.leaves[static_cast<std::size_t>(index)], value);
         case How::length: *value = length_of(where); break;
+        case How::keys: *value = keys_of(where); break;
         case How::attr: *value = PyObject_GetAttr(where, key); break;
     }
     return *value == nullptr ? not_found() : Found::yes;
@@ -259,7 +274,9 @@ bool parse_guard(PyObject *item, const Signature &call, Guard *guard) {
         guard->test = Test::absent;
     } else if (std::strcmp(test, "equal") == 0) {
         guard->test = Test::equal;
-        if (!is_comparable(expected)) {
+        // Keys that are no plain values compare by identity.
+        if (guard->from.how == How::keys ? !PyTuple_CheckExact(expected)
+                                         : !is_comparable(expected)) {
             PyErr_Format(PyExc_TypeError, "a %s cannot be guarded by equality",
                          Py_TYPE(expected)->tp_name);
             return false;
@@ -310,7 +327,8 @@ Found test_guard(const Guard &guard, const Signature &call) {
 }  // namespace
 
 Found check_guard(const Guard &guard, const Signature &call) {
-    if (guard.from.how != How::dict || guard.from.container == nullptr)
+    const How how = guard.from.how;
+    if ((how != How::dict && how != How::keys) || guard.from.container == nullptr)
         return test_guard(guard, call);
     const std::uint64_t version = version_of(guard.from.container);
     if (version != 0 && version == guard.version) return Found::yes;

@@ -11,6 +11,7 @@
 //     attr    getattr(container, key); Python code runs only if the class defines such code
 //     item    container[key] of an exact list or tuple, or of a dict
 //     length  len(container) of an exact list, tuple or dict
+//     keys    the keys of a dict, in order, as a tuple: equal when each is the same object or value
 //     object  the container itself
 //     leaf    the call's own leaf number `key` (container None)
 // A container that is itself an object argument of the call is not kept alive by the entry: it is
@@ -25,7 +26,7 @@
 
 namespace jitwise::dispatch {
 
-enum class How : std::uint8_t { dict, cell, attr, item, length, object, leaf };
+enum class How : std::uint8_t { dict, cell, attr, item, length, keys, object, leaf };
 enum class Test : std::uint8_t { is, equal, absent };
 enum class Found : std::uint8_t { yes, no, error };
 

@@ -1,0 +1,1 @@
+"""Words for records: it prints the decisions that were made, and never makes them again."""

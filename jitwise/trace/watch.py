@@ -1,0 +1,38 @@
+"""Says what a long trace is at: once, after two seconds, with the user's line.
+
+A loop in Python is traced turn by turn, and a program of 100,000 operations takes a while; nobody
+should have to guess. The clock is looked at once in many operations, so watching costs nothing.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ..record import recorder
+from .source import Source, locate
+
+SECONDS = 2.0  # of tracing, before anything is said
+OFTEN = 256  # operations between two looks at the clock
+
+
+class Watch:
+    """Gives the user's line of each operation, and looks at the clock now and then."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.start = time.perf_counter()
+        self.calls = 0
+        self.is_said = False
+
+    def __call__(self) -> Source | None:
+        source = locate()
+        self.calls += 1
+        if self.calls % OFTEN == 0 and not self.is_said:
+            self._look(source)
+        return source
+
+    def _look(self, source: Source | None) -> None:
+        seconds = time.perf_counter() - self.start
+        if seconds >= SECONDS:
+            self.is_said = True
+            recorder.event("trace", self.name, {"seconds": seconds, "ops": self.calls}, source)
