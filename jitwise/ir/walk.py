@@ -67,7 +67,7 @@ def replay(
     the results.
     """
     for op in ops:
-        operands = tuple([mapping[operand] for operand in op.operands])
+        operands = tuple(map(mapping.__getitem__, op.operands))
         result = visit(builder, op, operands)
         if op.primitive.multiple:
             mapping.update(zip(op.results, result, strict=True))

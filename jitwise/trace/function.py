@@ -299,7 +299,7 @@ class _Outputs:
         kind = type(item)
         if issubclass(kind, Tracer):
             if item._trace is not self.trace:
-                item._trace.escaped()
+                item._trace.escaped(item._value)
             if id(item) in self.trace.written:
                 return ("leaf", self.trace.arguments[id(item)].leaf)
             if item._kind == "python":

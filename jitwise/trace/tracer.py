@@ -260,7 +260,7 @@ def concrete(tracer: Tracer, purpose: str = "value") -> Any:
     """
     trace = tracer._trace
     if not trace.active:
-        trace.escaped()
+        trace.escaped(tracer._value)
     if tracer._kind != "python":
         trace.refuse("value", purpose)
     if tracer._value.constant is None:

@@ -74,6 +74,8 @@ class Trace:
         self.substitution: dict[str, Size] = {}
         self.decided: dict[Size, bool] = {}
         self.agreed: set[tuple[Size, Size]] = set()
+        self.common: dict[tuple, tuple[Size, ...]] = {}
+        self.stretched: dict[tuple[Value, tuple[Size, ...]], Value] = {}
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
@@ -223,18 +225,22 @@ class Trace:
     def wrap(self, result: Any, kind: str | None = None) -> Any:
         """Tracers for emitted values."""
         if not self.active:
-            self.escaped()
+            self.escaped(result[0] if isinstance(result, tuple) else result)
         if isinstance(result, tuple):
             return tuple([self.wrap(each, kind) for each in result])
         return Tracer(self, result, kind or ("array" if result.type.shape else "scalar"))
 
-    def escaped(self) -> NoReturn:
-        """Refuse to go on with a tracer whose trace has ended."""
+    def escaped(self, value: Value) -> NoReturn:
+        """Refuse to go on with a value whose trace has ended."""
         from ..errors import EscapedTracerError
 
+        while value.op is not None and value.op.source is None and value.op.operands:
+            value = value.op.operands[0]  # what was made after the end has no line
+        source = value.op.source if value.op is not None else None
+        where = f" at {source[0]}:{source[1]}" if source is not None else ""
         raise EscapedTracerError(
-            f"a value traced in {self.name} is used after the call that traced it had ended; "
-            "return it from the function instead of storing it outside"
+            f"a value traced in {self.name}{where} is used after the call that traced it had "
+            "ended; return it from the function instead of storing it outside"
         )
 
     def constant(self, value: Any, dtype: np.dtype, kind: str | None = None) -> Tracer:
@@ -250,7 +256,7 @@ class Trace:
         """A tracer for anything that can stand among arrays."""
         if isinstance(item, Tracer):
             if item._trace is not self:
-                item._trace.escaped()
+                item._trace.escaped(item._value)
             return item
         if isinstance(item, SizeTracer):
             value = self.builder.emit(DIMENSION, (), {"size": item.size})
@@ -307,7 +313,13 @@ class Trace:
     # Shapes
 
     def broadcast_shapes(self, shapes: Sequence[tuple[Size, ...]]) -> tuple[Size, ...]:
-        """NumPy's broadcast of shapes, unifying sizes that agree in this call."""
+        """NumPy's broadcast of shapes, unifying sizes that agree in this call.
+
+        A long program has few distinct combinations: each is compared once.
+        """
+        known = self.common.get(tuple(shapes))
+        if known is not None:
+            return known
         result: list[Size] = []
         ndim = max(map(len, shapes), default=0)
         for axis in range(-ndim, 0):
@@ -317,6 +329,7 @@ class Trace:
                     continue
                 chosen = self._broadcast_size(chosen, shape[axis])
             result.append(chosen)
+        self.common[tuple(shapes)] = tuple(result)
         return tuple(result)
 
     def _broadcast_size(self, chosen: Size, size: Size) -> Size:
@@ -334,24 +347,30 @@ class Trace:
         """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes`
         before.
         """
-        own = operand._value.type.shape
-        if own == shape:
+        if operand._value.type.shape == shape:
             return operand
+        return Tracer(self, self.stretch(operand._value, shape), "array")
+
+    def stretch(self, value: Value, shape: tuple[Size, ...]) -> Value:
+        """`broadcast` of a value that has another shape."""
+        found = self.stretched.get((value, shape))
+        if found is not None:
+            return found
+        own, given = value.type.shape, value
         offset = len(shape) - len(own)
         sizes = []
-        for axis, size in enumerate(own):
-            target = shape[offset + axis]
+        for size, target in zip(own, shape[offset:], strict=True):
             if size == 1 or size == target:
                 sizes.append(size)
             else:  # unified with, or found to be 1 by a guard
                 sizes.append(1 if self.hint(size) == 1 and self.hint(target) != 1 else target)
-        value = operand._value
         if tuple(sizes) != own:
             value = self.builder.emit(reshape, (value,), {"sizes": tuple(sizes)})
         if tuple(sizes) != shape:
             attrs = {"sizes": shape, "dimensions": tuple(range(offset, len(shape)))}
             value = self.builder.emit(broadcast_in_dim, (value,), attrs)
-        return Tracer(self, value, "array")
+        self.stretched[given, shape] = value
+        return value
 
     def align(self, operands: Sequence[Tracer]) -> list[Tracer]:
         """Operands of an elementwise primitive: each of the common shape, or of rank 0."""

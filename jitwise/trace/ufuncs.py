@@ -106,7 +106,7 @@ def apply(
     `dtype` chooses the loop, as in NumPy.
     """
     if not trace.active:
-        trace.escaped()
+        trace.escaped(next(each._value for each in operands if type(each) is Tracer))
     if ufunc is np.matmul:
         from .numpy.contract import matmul
 
@@ -123,13 +123,13 @@ def apply(
                 continue
             each = trace.lift(each)
         elif each._trace is not trace:
-            each._trace.escaped()
+            each._trace.escaped(each._value)
         key.append(
             _PROMOTES[type(each._hint)] if each._kind == "python" else each._value.type.dtype
         )
         lifted.append(each)
     loop = _loop(trace, ufunc, tuple(key), dtype)
-    values, shapes = [], set()
+    values, shapes = [], {}
     for each, target in zip(lifted, loop, strict=True):
         if not isinstance(each, Tracer):
             value = _constant(trace, each, target, ufunc)
@@ -138,7 +138,7 @@ def apply(
         else:
             value = _as_dtype(trace, each, target, ufunc)._value
         values.append(value)
-        shapes.add(value.type.shape)
+        shapes[value.type.shape] = None
     if len(shapes) > 1:
         values = _aligned(trace, values, shapes)
     if ufunc is np.power and loop[1].kind == "i":
@@ -150,15 +150,15 @@ def apply(
     return trace.wrap(results)
 
 
-def _aligned(trace: Trace, values: list[Value], shapes: set[tuple]) -> list[Value]:
-    """Each value of the common shape, or of rank 0."""
+def _aligned(trace: Trace, values: list[Value], shapes: dict[tuple, None]) -> list[Value]:
+    """Each value of the common shape, or of rank 0. `shapes` are theirs, each once, in order."""
     if len(shapes) == 2 and () in shapes:
         return values
-    common = trace.broadcast_shapes([value.type.shape for value in values])
-    return [
-        trace.broadcast(Tracer(trace, value, "array"), common)._value if value.type.shape else value
-        for value in values
-    ]
+    common, aligned = trace.broadcast_shapes(tuple(shapes)), []
+    for value in values:
+        shape = value.type.shape
+        aligned.append(trace.stretch(value, common) if shape and shape != common else value)
+    return aligned
 
 
 def _loop(

@@ -68,7 +68,7 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     """`operand[index]`."""
     trace = operand._trace
     if not trace.active:
-        trace.escaped()
+        trace.escaped(operand._value)
     if operand._kind == "python":
         trace.refuse("error", "TypeError: a number is not subscriptable")
     items = index if type(index) is tuple else (index,)
