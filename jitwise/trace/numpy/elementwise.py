@@ -209,6 +209,7 @@ def _real(operand: Tracer) -> Tracer:
         return operand if operand._kind == "python" else same_memory(trace, operand)
     if operand._kind == "python":
         trace.refuse("value", "real")
+    trace.refuse_swapped(operand._value)
     result = trace.emit(complex_number.real, (operand,), kind=operand._kind)
     if operand._kind == "array":
         operand._shared = result._shared = True
@@ -222,6 +223,7 @@ def _imag(operand: Tracer) -> Any:
         return (
             type(operand._hint)(0) if operand.dtype.kind in "if" else trace.refuse("value", "imag")
         )
+    trace.refuse_swapped(operand._value)
     if operand._value.type.dtype.kind != "c":
         zero = filled(
             trace, trace.constant(0, operand._value.type.dtype), operand._value.type.shape

@@ -104,6 +104,8 @@ def _position(primitive: Primitive, name: str) -> Any:
             trace.refuse("argument", f"{name}(out=...)")
         operand = trace.lift(a)
         shape = operand._value.type.shape
+        if axis is not None and not shape:
+            axis_of(trace, axis, 1)  # NumPy takes 0 and -1 here, and raises for others
         if axis is None or not shape:
             flat = copied(trace, operand)
             operand = reshaped(trace, flat, (dims.product(shape),))
