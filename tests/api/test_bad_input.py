@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from oracle import agrees, same
 
-import jitwise
 from jitwise import config, jit
 
 pytestmark = pytest.mark.filterwarnings("ignore::jitwise.JitwiseWarning")
@@ -201,34 +200,6 @@ def test_attributes_that_do_not_exist_raise_attribute_error():
         agrees(lambda x: x.astype(float), bad)
         agrees(lambda x: x and 1, bad)
         agrees(lambda x: x < "a", bad)
-
-
-def test_an_escaped_value_is_refused_or_right_and_the_function_works_again():
-    kept = []
-
-    def f(x):
-        kept.append(x * 2)
-        return x + len(kept)
-
-    jitted = jit(f)
-    for count in (1, 2, 3):
-        same(jitted(GOOD), GOOD + count)
-    same(kept[0] + 1, GOOD * 2 + 1)
-
-    class Holder:
-        value: Any = None
-
-    def g(x):
-        Holder.value = x * 2
-        return x + 1
-
-    jitted = jit(g)
-    same(jitted(GOOD), GOOD + 1)
-    same(jitted(GOOD), GOOD + 1)
-    try:
-        same(Holder.value + 1, GOOD * 2 + 1)
-    except jitwise.EscapedTracerError:
-        same(jitted(GOOD), GOOD + 1)
 
 
 def test_recursion_with_a_python_depth_works_and_its_limit_raises():
@@ -462,10 +433,3 @@ def test_numpys_errors_of_values_are_raised_at_each_call():
     survives(lambda x: x.max(), (np.ones(0),), (np.ones(3),))
     survives(lambda n: np.zeros(n), (-1,), (3,))
     survives(lambda n: np.arange(5)[n], (7,), (3,))
-
-
-def test_an_error_state_that_raises_is_honoured():
-    function = lambda x: 1 / x  # noqa: E731
-    jitted = jit(function)
-    agrees(function, np.array([1.0, 0.0]), jitted=jitted)
-    same(jitted(np.array([1.0, 2.0])), np.array([1.0, 0.5]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -213,28 +212,6 @@ def test_disable_jit_runs_python():
         assert f(3.0) == 6.0
         assert f(3.0) == 6.0
     assert len(seen) == 2
-
-
-def test_a_tracer_that_escaped_says_so():
-    kept = []
-
-    class Box:
-        pass
-
-    box = Box()
-
-    def f(x):
-        inner = [x * 2]
-        object.__setattr__(box, "kept", inner)
-        return x
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        jit(f)(np.ones(2))
-    value = getattr(box, "kept", kept)
-    if value and type(value[0]) is not np.ndarray:
-        with pytest.raises(jitwise.EscapedTracerError, match="return it"):
-            value[0] + 1
 
 
 def test_clear_caches_forgets_and_the_next_call_traces_again():
