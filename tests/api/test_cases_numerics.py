@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from oracle import agrees
@@ -82,10 +84,21 @@ def test_zero_times_nan_is_nan():
     agrees(f, np.arange(4.0), np.array([True, False, False, True]))
 
 
-def test_nothing_is_reassociated_or_contracted():
-    agrees(lambda a, b: (a + b) - a, np.array([1e16]), np.array([1.0]))
-    a, b, c = np.array([1 + 2**-30]), np.array([1 - 2**-30]), np.array([1.0])
-    agrees(lambda a, b, c: a * b - c, a, b, c)
+@pytest.mark.parametrize("length", [1, 3, 64, 1001])
+def test_nothing_is_reassociated_or_contracted(length):
+    agrees(lambda a, b: (a + b) - a, np.full(length, 1e16), np.ones(length))
+    agrees(lambda a, b: (a + b) - a, np.full(length, 1e8, "f4"), np.ones(length, "f4"))
+    a, b, c = np.full(length, 1 + 2**-30), np.full(length, 1 - 2**-30), np.ones(length)
+    for f in (
+        lambda a, b, c: a * b - c,
+        lambda a, b, c: c - a * b,
+        lambda a, b, c: a * b + (-c),
+        lambda a, b, c: (a * b - c)[::2].max(),
+        lambda a, b, c: (a + 1j * b) * (b + 1j * a) - c,
+    ):
+        agrees(f, a, b, c)
+        agrees(f, *[np.full(length, 1 + k * 2**-12, "f4") for k in (1, -1, 0)])
+    assert jit(lambda a, b, c: a * b - c)(a, b, c)[0] == 0
 
 
 @pytest.mark.parametrize("count", [20_000_000, 1_000_003])
@@ -94,6 +107,62 @@ def test_a_float32_sum_of_many_terms_is_exact_enough(count):
     assert jit(lambda x: x.sum())(ones) == np.float32(count)
     tenths = np.full(count, 0.1, np.float32)
     assert abs(float(jit(np.mean)(tenths)) - 0.1) < 1e-7
+
+
+def test_a_float32_sum_along_an_axis_is_exact_enough():
+    """One term after the other in float32 would stop at 2**24, or lose a percent of the tenths."""
+    count = 2**24 + 2**10
+    ones, tenths = np.ones((count, 1), np.float32), np.full((2**20, 3), 0.1, np.float32)
+    assert jit(lambda x: x.sum(axis=0))(ones)[0] == count
+    assert jit(lambda x: x.T.sum(axis=1))(ones)[0] == count
+    for mean in (jit(lambda x: x.mean(axis=0))(tenths), jit(lambda x: x.T.mean(axis=1))(tenths)):
+        assert np.abs(mean.astype(float) - 0.1).max() < 1e-6
+    total = jit(np.sum)(np.ones(4000, np.float16))
+    assert total == 4000 and total.dtype == np.float16
+
+
+def test_subnormals_are_kept_in_the_callers_thread_and_in_the_helpers():
+    """A kernel must not set the flags that flush them to zero, nor run where they are set."""
+    small = np.full(3_000_000, 1e-310)
+    function = jit(lambda x: x * 0.5 + np.sin(x))
+    for _ in range(3):
+        assert np.array_equal(function(small), small * 0.5 + small)
+        assert (small * 0.5 == 5e-311).all()
+    assert np.float64(1e-310) / 2 == 5e-311
+
+
+NOT_YET = "compiled code raises no floating-point warnings and does not look at np.errstate"
+FLAWED = {
+    "floor_divide": (lambda a: a[0] // a[1], np.array([[0, 1, -1, 7], [0, 0, 0, 2]])),
+    "divide": (lambda a: 1 / a, np.array([1.0, 0.0])),
+    "log": (lambda a: np.where(a > 0, np.log(a), 0.0), np.array([-1.0, 0.0, 1.0])),
+    "overflow": (lambda a: a * 1e300, np.array([1e300])),
+    "invalid": (np.sqrt, np.array([-1.0])),
+    "exp": (np.exp, np.array([1000.0])),
+}
+
+
+@pytest.mark.xfail(strict=True, reason=NOT_YET)
+@pytest.mark.parametrize("name", FLAWED)
+def test_an_error_state_that_raises_raises(name):
+    function, argument = FLAWED[name]
+    jitted = jit(function)
+    with np.errstate(all="raise"):
+        for _ in range(2):
+            with pytest.raises(FloatingPointError):
+                jitted(argument)
+
+
+@pytest.mark.xfail(strict=True, reason=NOT_YET)
+@pytest.mark.parametrize("name", FLAWED)
+def test_a_floating_point_fault_warns_and_an_error_state_that_ignores_does_not(name):
+    function, argument = FLAWED[name]
+    jitted = jit(function)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jitted(argument)
+    with np.errstate(all="warn"), pytest.warns(RuntimeWarning):
+        jitted(argument)
 
 
 def test_empty_reductions_give_numpys_values_or_errors():
