@@ -7,6 +7,7 @@ functions may use as well.
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any
 
 import numpy as _numpy
@@ -14,7 +15,9 @@ import numpy as _numpy
 from .trace.namespace import NUMPY_MODULES
 
 NUMPY_MODULES.add(__name__)
-__all__ = [name for name in _numpy.__all__ if hasattr(_numpy, name)]
+__all__ = [name for name in _numpy.__all__ if hasattr(_numpy, name) and name[:2] != "__"]
+_sys.modules[f"{__name__}.linalg"] = _numpy.linalg  # for `from jitwise.numpy.linalg import norm`
+_sys.modules[f"{__name__}.fft"] = _numpy.fft
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from ..ir.dims import evaluate_size
 from ..ir.graph import Graph
 from ..record import Record, recorder
+from ..runtime._native import Function
 from .jit import Options, State
 from .stages import ShapeDtypeStruct, Traced, trace_stage
 
@@ -18,7 +19,8 @@ def _state(function: Callable[..., Any], static_argnums: Any = ()) -> State:
     if not callable(function):
         raise TypeError(f"expected a function, got {type(function).__name__}")
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    return State(getattr(function, "__wrapped__", function), Options(static_argnums=numbers))
+    inner = function.__wrapped__ if isinstance(function, Function) else function
+    return State(inner, Options(static_argnums=numbers))
 
 
 def make_jaxpr(function: Callable[..., Any], static_argnums: Any = ()) -> Callable[..., Graph]:

@@ -33,9 +33,8 @@ from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import compile_graph, no_cyclic_collection
-from ..trace.code import is_own_file
+from ..trace.code import INNER, is_own_file
 from ..trace.function import Traced, leaves_of, trace_call
-from ..trace.scope import INNER
 from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, Numbered, numbered_leaves, structure, unnumber
 from .faults import ADVICE, fault_of, is_of_users
@@ -435,12 +434,12 @@ def jit(
 
 
 def _jit(function: Callable[..., Any], options: Options) -> Any:
+    if isinstance(function, (staticmethod, classmethod, property)):
+        raise TypeError(f"write @{type(function).__name__} above @jit, not below it")
     if not callable(function):
         raise TypeError(f"jit expects a function, got {type(function).__name__}: {function!r}")
     if isinstance(function, Function):
         function = function.__wrapped__
-    if isinstance(function, (staticmethod, classmethod)):
-        raise TypeError(f"write @{type(function).__name__} above @jit, not below it")
     state = State(function, options)
     native = Function(state.miss, function, state.failed)
     state.native = native

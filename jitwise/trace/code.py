@@ -13,6 +13,8 @@ import os
 import site
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +27,8 @@ _LIBRARIES = tuple(
     }
     | {os.path.dirname(os.path.dirname(np.__file__)), "<frozen"}
 )
+# Functions that give the Python function of a jitted one, or None.
+INNER: list[Callable[[Any], Any]] = []
 _GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
@@ -36,6 +40,15 @@ def is_users(code: types.CodeType) -> bool:
     if filename.startswith("<"):
         return not filename.startswith("<frozen")  # a REPL, a notebook, exec
     return not is_library_file(os.path.abspath(filename))
+
+
+def undecorated(value: Any) -> Any:
+    """The function in a jitted one; anything else as it is."""
+    for unwrap in INNER:
+        inner = unwrap(value)
+        if inner is not None:
+            return inner
+    return value
 
 
 def is_own_file(path: str) -> bool:

@@ -20,7 +20,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from .captures import Path
-from .code import is_library_file, is_users
+from .code import is_library_file, is_users, undecorated
 from .source import ScopeGlobals
 
 if TYPE_CHECKING:
@@ -62,13 +62,15 @@ class ObjectProxy:
             if name not in own and type(own) is dict:
                 captures.guard(Path("dict", own, name), None, "absent")
         if isinstance(found, property):
-            if not isinstance(found.fget, types.FunctionType):
+            getter = undecorated(found.fget)
+            if not isinstance(getter, types.FunctionType):
                 return follower.trace.refuse("source", f"the property {name}")
-            return follower.function(found.fget)(self)
-        if name not in own and isinstance(found, types.FunctionType):
-            if not is_users(found.__code__):
+            return follower.function(getter)(self)
+        method = undecorated(found)
+        if name not in own and isinstance(method, types.FunctionType):
+            if not is_users(method.__code__):
                 return follower.trace.refuse("source", f"{type(value).__name__}.{name}")
-            return functools.partial(follower.function(found), self)
+            return functools.partial(follower.function(method), self)
         if name not in own and isinstance(found, staticmethod):
             return follower.followed_object(found.__func__, name)
         if name not in own and found is _ABSENT:

@@ -34,7 +34,7 @@ import numpy as np
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path
-from .code import fault_of_code, is_users
+from .code import fault_of_code, is_users, undecorated
 from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
 from .size import SizeTracer
 from .source import ScopeGlobals
@@ -65,9 +65,6 @@ _UNCHANGING = (
 _FIXED = (*_PLAIN, object, types.NotImplementedType, types.UnionType, property)
 _BUILTINS = dict(vars(builtins))
 _MOST_ITEMS = 256
-INNER: list[
-    Callable[[Any], Any]
-] = []  # functions that give the Python function of a jitted one, or None
 
 
 class Scope(ScopeGlobals):
@@ -258,17 +255,17 @@ class Follower:
             return replaced
         if self._is_builtin(value):
             return self.builtins[value.__name__]
-        for unwrap in INNER:
-            inner = unwrap(value)
-            if inner is not None:
-                self._refuse_attributes(value, name)
-                return self.followed_object(inner, name)
+        inner = undecorated(value)
+        if inner is not value:
+            self._refuse_attributes(value, name)
+            return self.followed_object(inner, name)
         if isinstance(value, types.FunctionType):
             return self.function(value) if is_users(value.__code__) else self._pure(value, name)
-        if isinstance(value, types.MethodType) and is_users(value.__func__.__code__):
-            return functools.partial(
-                self.function(value.__func__), self.followed_object(value.__self__, name)
-            )
+        if isinstance(value, types.MethodType):
+            function = undecorated(value.__func__)
+            if isinstance(function, types.FunctionType) and is_users(function.__code__):
+                instance = self.followed_object(value.__self__, name)
+                return functools.partial(self.function(function), instance)
         if isinstance(value, functools.partial):
             func = self.followed_object(value.func, name)
             args = [
@@ -431,4 +428,4 @@ _PROXIES = (ObjectProxy, FieldsProxy, ClassProxy)
 _STAND_INS = (Tracer, SizeTracer, *_PROXIES)
 
 
-__all__ = ["INNER", "Follower", "Scope"]
+__all__ = ["Follower", "Scope"]
