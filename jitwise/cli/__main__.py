@@ -10,6 +10,7 @@ Each command imports what it needs when it runs, so that asking for help loads n
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -60,9 +61,16 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the process's exit code."""
+    """Run one command; the result is the process's exit code, as a shell gives it."""
     options = parser().parse_args(arguments)
-    return options.run(options)
+    try:
+        return options.run(options)
+    except BrokenPipeError:  # who reads, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # SIGPIPE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + 2  # SIGINT
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`python -m jitwise demo`: example programs, each run by NumPy and by jitwise, as a table.
 
-    program         NumPy ms  first call ms  later calls ms   ratio  largest difference
-    black_scholes      141.2           60.3             9.8    14.4             2.2e-16
+    program        NumPy ms first call ms later calls ms  ratio largest difference
+    black_scholes    141.23         60.31           9.84   14.4            2.2e-16
 
 A program whose data a missing package ships is named and left out. The largest difference is
 relative to the largest number in the array.
@@ -53,11 +53,11 @@ def _one(program: Program, progress: Progress) -> tuple[str, bool]:
     try:
         done = compare(program, lambda what: progress.advance(f"{program.name}: {what}"))
     except ImportError as error:
-        return f"{program.name:<16} left out: {error} (pip install jitwise[examples])", True
+        return f"{program.name:<14} left out: {error} (pip install jitwise[examples])", True
     except AssertionError as error:
-        return f"{program.name:<16} WRONG: {error}", False
+        return f"{program.name:<14} WRONG: {error}", False
     except Exception as error:  # one program that fails does not keep the others from running
-        return f"{program.name:<16} FAILED: {type(error).__name__}: {error}", False
+        return f"{program.name:<14} FAILED: {type(error).__name__}: {error}", False
     return _row(_cells(done)), True
 
 
@@ -67,7 +67,7 @@ def _cells(done: Comparison) -> tuple[str, ...]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    widths = (16, 10, 14, 15, 7, 19)
+    widths = (14, 9, 13, 14, 6, 18)  # 79 columns in all
     first = f"{cells[0]:<{widths[0]}}"
     return first + " ".join(
         f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True)

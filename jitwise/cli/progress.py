@@ -6,13 +6,15 @@ keeps the bar below them.
 
 from __future__ import annotations
 
+import os
 import sys
 from types import TracebackType
 from typing import Any
 
 from .. import config
 
-WIDTH = 30
+WIDTH = 30  # of the bar, on a terminal that is wide enough
+COLUMNS = 80  # of what is no terminal
 
 
 class Progress:
@@ -25,6 +27,7 @@ class Progress:
         self.shown = sys.stderr.isatty() if wanted is None else wanted
         self._bar: Any = None
         self._task: Any = None
+        self._length = 0  # of the plain bar as it stands there
 
     def __enter__(self) -> Progress:
         if self.shown:
@@ -53,9 +56,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, description=what)
         else:
-            filled = WIDTH * self.done // self.total
-            bar = "#" * filled + "." * (WIDTH - filled)
-            print(f"\r[{bar}] {what:<40}", end="", file=sys.stderr, flush=True)
+            self._show(what)
         self.done += 1
 
     def print(self, line: str) -> None:
@@ -67,8 +68,26 @@ class Progress:
             self._erase()
         print(line, flush=True)
 
+    def _show(self, what: str) -> None:
+        """The plain bar, on one line of the terminal, over the one before."""
+        columns = _columns()
+        width = min(WIDTH, columns // 3)
+        filled = width * self.done // self.total
+        line = f"[{'#' * filled}{'.' * (width - filled)}] {what}"[: columns - 1]
+        print(f"\r{line:<{self._length}}", end="", file=sys.stderr, flush=True)
+        self._length = len(line)
+
     def _erase(self) -> None:
-        print("\r" + " " * (WIDTH + 43) + "\r", end="", file=sys.stderr, flush=True)
+        print(f"\r{' ' * self._length}\r", end="", file=sys.stderr, flush=True)
+        self._length = 0
+
+
+def _columns() -> int:
+    """How wide the terminal is, which may change."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
+    except (OSError, ValueError):
+        return COLUMNS
 
 
 def _rich_bar() -> Any:
