@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 PROLOGUE = """
 import os, sys
 import numpy as np
-sys.path.insert(0, {here!r})
+sys.path[:] = {path!r}
 import handwritten_kernels as kernels
 from jitwise.runtime import _native as native
 x, out = np.ones(200_000), np.empty(200_000)
@@ -34,7 +34,7 @@ linux = pytest.mark.skipif(
 
 def run(program, **environment):
     """What `program` prints, in a process of its own."""
-    text = PROLOGUE.format(here=str(HERE)) + textwrap.dedent(program)
+    text = PROLOGUE.format(path=[str(HERE), *sys.path]) + textwrap.dedent(program)
     env = {
         key: value
         for key, value in os.environ.items()
