@@ -132,7 +132,7 @@ def view(operand: Tracer, *steps: Step) -> Tracer:
     """
     trace = operand._trace
     if not trace.active:
-        trace.escaped()
+        trace.escaped(operand._value)
     value = operand._value
     for step in steps:
         value = step.taken(trace.builder, value)

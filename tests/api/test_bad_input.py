@@ -122,6 +122,39 @@ def test_unusual_input_gives_what_numpy_gives_or_raises(name):
             same(outcomes[1], outcomes[0], where=kind)
 
 
+ARRAYS = [kind for kind, each in UNUSUAL.items() if isinstance(each, np.ndarray | np.generic)]
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_unusual_arrays_beside_usual_ones_and_captured_give_what_numpy_gives(kind):
+    unusual, row = UNUSUAL[kind], np.ones(3)
+    for function in (
+        lambda x, y: x + y,
+        lambda x, y: y * x,
+        lambda x, y: np.where(x > 0, x, y),
+        lambda x, y: np.concatenate([np.atleast_2d(x), np.atleast_2d(y)]),
+        lambda x, y: x * 2 + np.size(y),
+        lambda x, y: (x == y, y != x),
+        lambda x, y: [x.sum(), y],
+    ):
+        captured = jit(lambda x, function=function: function(x, unusual))
+        given, outcomes = jit(function), []
+        for called in (
+            lambda function=function: function(row, unusual),
+            lambda given=given: given(row, unusual),
+            lambda given=given: given(row, unusual),
+            lambda captured=captured: captured(row),
+            lambda captured=captured: captured(row),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    outcomes.append(_plain(called()))
+                except Exception as error:
+                    outcomes.append(type(error))
+            same(outcomes[-1], outcomes[0], where=kind)
+
+
 def test_shapes_that_do_not_agree_raise_value_error():
     for function in (
         lambda x, y: x + y,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from edge_values import DTYPES, grid, same_bits
-from layouts import LAYOUTS, compare
+from layouts import LAYOUTS, check, compare, exact, outcome
 from test_jit_layouts import CASES, NAMED
 
 from jitwise import config, jit
@@ -134,6 +134,27 @@ SUMS: dict[str, list[Program]] = {
     "reduce_add": [lambda x: x.sum(axis=0), lambda x: x.sum(axis=1), np.sum, lambda x: x.mean(0)],
     "dot_general": [lambda x: x @ x.T, lambda x: x.T @ x[:, 1], lambda x: x[0] @ x[1]],
 }
+
+
+def copied_and_assigned(x: np.ndarray) -> np.ndarray:
+    """A copy with items, a block and a view written."""
+    y = x.copy()
+    y[1] = x[0]
+    y[2:, ::2] = x[:-2, ::2]
+    y.T[3, :2] = y[0, 1]
+    return y
+
+
+def written(x: np.ndarray) -> np.ndarray:
+    """An argument that is written to."""
+    x[:2] = x[1:3]
+    x[-1, ::3] = x[0, 1]
+    return x[0] == x[-1]
+
+
+ASSIGNED: dict[str, list[Program]] = {
+    "update_slice": [copied_and_assigned],
+}
 PRODUCTS: dict[str, list[Program]] = {
     "reduce_multiply": [lambda x: x.prod(axis=0), lambda x: x.prod(axis=1), np.prod],
 }
@@ -146,6 +167,7 @@ PROGRAMS: list[tuple[str, int, Program, Any, Any]] = []
 for family, numbers, judge in (
     (VIEWS, edges, None),
     (OTHERS, edges, None),
+    (ASSIGNED, edges, None),
     (EXTREMA, edges, zeros_alike),
     (SUMS, whole, None),
     (PRODUCTS, factors, zeros_alike),
@@ -181,6 +203,21 @@ def test_every_layout_of_a_primitives_operand_gives_numpys_bits(case, dtype):
                 compare(jitted, function, [argument], *([judge] if judge else []))
             except AssertionError as error:
                 raise AssertionError(f"{rows.shape} {name}: {error}") from None
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_an_argument_in_every_layout_is_written_as_numpy_writes_it(dtype):
+    jitted = jit(written)
+    for rows in (edges(dtype), long(edges(dtype))):
+        for (name, ours), (_, theirs) in zip(arguments(rows), arguments(rows), strict=True):
+            ours, theirs = ([own(each)] * 2 for each in (ours, theirs))
+            results = outcome(jitted, ours[:1]), outcome(written, theirs[:1])
+            check((results[0], ours), (results[1], theirs), (), exact, f"{name}: ")
+
+
+def own(array: Any) -> Any:
+    """The array, or a copy of what shares its memory with the numbers the layouts are made of."""
+    return array.copy() if array.flags.c_contiguous and array.flags.writeable else array
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -236,6 +273,7 @@ def primitives_of_programs() -> set[str]:
             except (StageError, TypeError):
                 continue
             found |= {op.primitive.name for op in graph.ops}
+    found |= {op.primitive.name for op in jit(written).trace(edges(np.dtype("f8"))).graph.ops}
     return found
 
 

@@ -40,7 +40,7 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
     """`operand[index] = item`."""
     trace = operand._trace
     if not trace.active:
-        trace.escaped()
+        trace.escaped(operand._value)
     if operand._kind != "array":
         trace.refuse("error", "TypeError: a scalar does not support item assignment")
     if not operand._fresh or operand._shared:
