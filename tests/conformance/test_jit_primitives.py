@@ -152,8 +152,25 @@ def written(x: np.ndarray) -> np.ndarray:
     return x[0] == x[-1]
 
 
+def scattered(x: np.ndarray) -> np.ndarray:
+    """A copy with rows written by position, one of them twice."""
+    y = x.copy()
+    y[np.array([0, -1, 0])] = x[1:4]
+    return y
+
+
+def combined(x: np.ndarray) -> np.ndarray:
+    """A copy in which each position takes what is given it, as often as it is given."""
+    y = x.copy()
+    np.maximum.at(y, np.array([0, -1, 0]), x[1:4])
+    return y
+
+
 ASSIGNED: dict[str, list[Program]] = {
     "update_slice": [copied_and_assigned],
+    "gather": [lambda x: x[x.argmax(axis=0)], lambda x: x[x.argmin(axis=0), 0]],
+    "scatter": [scattered],
+    "scatter_at": [combined],
 }
 PRODUCTS: dict[str, list[Program]] = {
     "reduce_multiply": [lambda x: x.prod(axis=0), lambda x: x.prod(axis=1), np.prod],
