@@ -168,7 +168,7 @@ def combined(x: np.ndarray) -> np.ndarray:
 
 ASSIGNED: dict[str, list[Program]] = {
     "update_slice": [copied_and_assigned],
-    "gather": [lambda x: x[x.argmax(axis=0)], lambda x: x[x.argmin(axis=0), 0]],
+    "gather": [lambda x: x[x.argmax(axis=0)]],
     "scatter": [scattered],
     "scatter_at": [combined],
 }
