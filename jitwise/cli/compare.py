@@ -3,8 +3,8 @@
 NumPy's time is that of the same functions under `disable_jit`. After the first call both take turns
 of several runs each, so that a machine that gets busy is busy for both; the later turns count, when
 compiled code has had the time to take over. There is a pause before a turn, and its first run does
-not count: the threads of two BLAS libraries, NumPy's and SciPy's, spin for a while after each
-product and would keep each other from running.
+not count: the threads of NumPy's BLAS spin for a while after each product and would keep others
+from running.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from jitwise.kernel.layout import layout_of
 from jitwise.passes.fuse import Fuse
 from jitwise.passes.pipeline import PassContext
 from jitwise.passes.pipelines import DEFAULT
-from jitwise.runtime.blas import pointers
+from jitwise.runtime.blas import library
 from jitwise.runtime.executable import fusion_bodies
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
@@ -110,7 +110,7 @@ def test_fusing_takes_few_python_calls_an_op(program, count, calls, count_calls)
 )
 def test_lowering_takes_few_python_calls_an_op(program, count, count_calls):
     fused = DEFAULT.run(program(count))
-    pointers()  # loads SciPy
+    library()  # loads BLAS
     found = count_calls(lower, fused)
     lowering = sum(n for name, n in found.by_name.items() if ".runtime." in name)
     assert lowering <= 24 * len(fused.ops), found.by_name.most_common(12)

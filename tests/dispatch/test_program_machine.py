@@ -492,20 +492,14 @@ def test_running_sums_and_products_are_numpys_bit_for_bit(dtype, name, shape):
 
 @pytest.fixture(scope="module")
 def blas():
-    """SciPy's functions, as the runtime sets them."""
-    import ctypes
+    """The functions that the runtime sets."""
+    from jitwise.runtime.blas import library
 
-    cython_blas = pytest.importorskip("scipy.linalg.cython_blas")
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    name = ctypes.pythonapi.PyCapsule_GetName
-    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    table = {}
-    for function in ("sgemm", "dgemm", "cgemm", "zgemm", "sgemv", "dgemv", "cgemv", "zgemv"):
-        capsule = cython_blas.__pyx_capi__[function]
-        table[function] = get(capsule, name(capsule))
-    native.set_blas(table)
-    return table
+    found = library()
+    if found is None:
+        pytest.skip("there is no BLAS")
+    native.set_blas(found.addresses, wide=found.wide)
+    return found
 
 
 def matmul(a, b):
@@ -580,7 +574,7 @@ def test_without_blas_a_float_product_is_refused_when_the_program_is_made(blas):
         with pytest.raises(ValueError, match="BLAS"):
             matmul(np.ones((2, 2)), np.ones((2, 2)))
     finally:
-        native.set_blas(blas)
+        native.set_blas(blas.addresses, wide=blas.wide)
     with pytest.raises(ValueError):
         native.set_blas({"dger": 1})
 

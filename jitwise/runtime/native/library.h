@@ -29,8 +29,10 @@ void library_cumprod(Frame &frame, const Instruction &instruction);
 void library_matmul(Frame &frame, const Instruction &instruction);
 
 // Matrix products of a type: the Fortran function of that name, all arguments by address. 0 removes
-// it. False: no such name.
+// it. False: no such name. Its integers have 64 bits if wide, else 32; all functions are of one
+// library, and set while no product runs.
 bool set_blas_function(const char *name, const void *address);
+void set_blas_integers(bool wide);
 bool has_blas(ElementType type);
 
 }  // namespace jitwise

@@ -20,13 +20,21 @@ struct Product2d {
 
 constexpr std::int64_t largest_small_matrix = 16;
 
-// float and double up to 16 x 16: unrolled, without calls. `out` has dense rows.
+// float and double up to 16 x 16: unrolled, without calls, on every processor. `out` has dense rows.
 bool is_small_product(ElementType type, const Product2d &p);
 void small_product(ElementType type, const Product2d &p);
 
 // Every type; integers wrap, booleans are `or` of `and`, half precision accumulates in single. Adds
 // nothing to `out`, which has dense rows and shares no memory with a and b. Rows [begin, end).
 void plain_product(ElementType type, const Product2d &p, std::int64_t begin, std::int64_t end);
+
+// x @ x.T, also of views: the result is symmetric.
+inline bool is_with_its_transpose(const Product2d &p) {
+    return p.a.data == p.b.data && p.m == p.n && p.a.row_stride == p.b.column_stride &&
+           p.a.column_stride == p.b.row_stride;
+}
+// Copies what is above the diagonal of a square result to below.
+void mirror(const Product2d &p, int itemsize);
 
 // Through BLAS; false if there is no function or the sizes do not fit its integers. `out` is C
 // ordered.

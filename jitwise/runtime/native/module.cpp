@@ -55,11 +55,12 @@ nb::dict stats() {
     return result;
 }
 
-void set_blas(nb::dict functions) {
+void set_blas(nb::dict functions, bool wide) {
     for (auto [name, address] : functions)
         if (!set_blas_function(nb::cast<std::string>(name).c_str(),
                                reinterpret_cast<const void *>(nb::cast<std::uintptr_t>(address))))
             throw nb::value_error("not a BLAS function that is used");
+    set_blas_integers(wide);
 }
 
 bool blas_serves(const std::string &dtype) {
@@ -77,8 +78,8 @@ void bind_settings(nb::module_ &module) {
     module.def("release_memory", release_memory, "Give kept memory back to the system.");
     module.def("memory_stats", stats, "Bytes of recycled memory in use and kept.");
     module.def("set_memory_limit", set_memory_limit, nb::arg("bytes"), "The most bytes to keep.");
-    module.def("set_blas", set_blas, nb::arg("functions"),
-               "Addresses of Fortran BLAS functions by name.");
+    module.def("set_blas", set_blas, nb::arg("functions"), nb::arg("wide") = false,
+               "Addresses of Fortran BLAS functions by name; wide: with 64-bit integers.");
     module.def("has_blas", blas_serves, nb::arg("dtype"),
                "Whether matrix products of a dtype run natively.");
 }
