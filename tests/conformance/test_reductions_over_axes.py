@@ -129,6 +129,39 @@ def test_what_was_reduced_is_used_beside_its_elements(rank, axes):
             _check(function, jitted, _numbers(shape))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("length", [1, 15, 16, 33, 64, 65, 128, 129, 1000, 1024, 5000])
+def test_an_extreme_of_a_row_with_nan_is_nan(length, dtype):
+    """Wherever in the row it is: in any lane, chunk, block or tail."""
+    random = np.random.default_rng(length)
+    rows = random.normal(size=(60, length)).astype(dtype)
+    rows[np.arange(50), random.integers(0, length, 50)] = np.nan
+    rows[55:] = np.copysign(np.inf, random.normal(size=(5, length)))
+    for function in (lambda a: a.max(axis=1), lambda a: a.min(axis=1)):
+        np.testing.assert_array_equal(jit(function)(rows), function(rows))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(600, 1024), (700, 1000), (40, 40_000), (300_001, 3)])
+def test_arrays_beyond_the_caches_have_the_bits_of_their_rows(shape, dtype):
+    """Softmax has phases between which rows that follow are fetched."""
+
+    def softmax(a):
+        e = np.exp(a - a.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    array = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    jitted = jit(softmax)
+    whole = jitted(array)
+    np.testing.assert_allclose(whole, softmax(array), rtol=1e-5 if dtype == "f4" else 1e-13)
+    for first in range(0, shape[0], shape[0] // 7):
+        few = array[first : first + 2].copy()
+        np.testing.assert_array_equal(jitted(few), whole[first : first + 2])
+    strided = np.zeros((shape[0], 2 * shape[1]), dtype)[:, ::2]
+    strided[...] = array
+    np.testing.assert_array_equal(jitted(strided), whole)
+
+
 @pytest.mark.parametrize(("rank", "axes"), [case for case in CASES if case[0] in (2, 3)])
 def test_a_factor_broadcasts_along_some_axes(rank, axes):
     """The factor lies along the reduced axes, along the kept ones, or along one axis only."""

@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "half.h"
 
@@ -107,51 +108,94 @@ void merge_plain(char *dst, const char *src, std::int64_t count) {
     merge_typed<Op, T>(dst, src, count);
 }
 
-// `target_clones` and templates do not mix: the sums that matter are spelt out.
-JITWISE_WIDE void add_f32(char *dst, const char *src, std::int64_t count) {
-    float *__restrict a = reinterpret_cast<float *>(dst);
-    const float *__restrict b = reinterpret_cast<const float *>(src);
-    for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
-}
-JITWISE_WIDE void add_f64(char *dst, const char *src, std::int64_t count) {
-    double *__restrict a = reinterpret_cast<double *>(dst);
-    const double *__restrict b = reinterpret_cast<const double *>(src);
-    for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
-}
-
-// Folds the upper half onto the lower one, `count` vectors in registers, then the lanes of the last
-// vector.
-template <class T, int count>
-__attribute__((always_inline)) inline void fold(T *a) {
-    typedef T Vector __attribute__((vector_size(64)));
-    constexpr int width = 64 / sizeof(T);
-    Vector v[count];
-    for (int i = 0; i < count; ++i) std::memcpy(&v[i], a + i * width, sizeof(Vector));
-    for (int half = count / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; ++i) v[i] = v[i] + v[i + half];
-    alignas(64) T last[width];
-    std::memcpy(last, &v[0], sizeof(Vector));
-    if (width == 16)
-        for (int i = 0; i < 8; ++i) last[i] = last[i] + last[i + width - 8];
-    const T b0 = last[0] + last[4], b1 = last[1] + last[5], b2 = last[2] + last[6],
-            b3 = last[3] + last[7];
-    a[0] = (b0 + b2) + (b1 + b3);
-}
+// Without branches: loops of these become vectors, and what is left of a tree does not depend on
+// guesses. Of NumPy's extremes, the first nan wins, then the first of equals.
+struct Sum {
+    template <class T>
+    static T apply(T a, T b) {
+        return a + b;
+    }
+};
 
 template <class T>
-__attribute__((always_inline)) inline void tree_of(char *values, int lanes) {
-    T *a = reinterpret_cast<T *>(values);
-    constexpr int width = 64 / sizeof(T);
-    if (lanes == 8 * width) return fold<T, 8>(a);
-    if (lanes == 4 * width) return fold<T, 4>(a);
-    if (lanes == 2 * width) return fold<T, 2>(a);
-    for (int half; lanes > 1; lanes = half) {
-        half = (lanes + 1) / 2;
-        for (int i = 0; i < lanes - half; ++i) a[i] = a[i] + a[i + half];
+T chosen(bool second, T a, T b) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    Bits x, y;
+    std::memcpy(&x, &a, sizeof(T));
+    std::memcpy(&y, &b, sizeof(T));
+    x ^= (x ^ y) & -static_cast<Bits>(second);
+    std::memcpy(&a, &x, sizeof(T));
+    return a;
+}
+struct Smallest {
+    template <class T>
+    static T apply(T a, T b) {
+        return chosen(((b < a) | (b != b)) & (a == a), a, b);
+    }
+};
+struct Largest {
+    template <class T>
+    static T apply(T a, T b) {
+        return chosen(((b > a) | (b != b)) & (a == a), a, b);
+    }
+};
+
+template <class Op, class T>
+__attribute__((always_inline)) inline void merge_wide(T *__restrict a, const T *__restrict b,
+                                                      std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) a[i] = Op::apply(a[i], b[i]);
+}
+
+// Folds the upper half onto the lower one, again and again.
+template <class Op, class T, int lanes>
+__attribute__((always_inline)) inline void fold(T *a) {
+    if constexpr (lanes > 1) {
+        merge_wide<Op, T>(a, a + lanes / 2, lanes / 2);
+        fold<Op, T, lanes / 2>(a);
     }
 }
-JITWISE_WIDE void tree_f32(char *values, int lanes) { tree_of<float>(values, lanes); }
-JITWISE_WIDE void tree_f64(char *values, int lanes) { tree_of<double>(values, lanes); }
+
+template <class Op, class T>
+__attribute__((always_inline)) inline void tree_of(T *a, int lanes) {
+    if (lanes == 128) return fold<Op, T, 128>(a);
+    if (lanes == 64) return fold<Op, T, 64>(a);
+    if (lanes == 32) return fold<Op, T, 32>(a);
+    for (int half; lanes > 1; lanes = half) {
+        half = (lanes + 1) / 2;
+        merge_wide<Op, T>(a, a + half, lanes - half);
+    }
+}
+
+// `target_clones` and templates do not mix: what matters is spelt out.
+#define JITWISE_WIDE_REDUCTION(name, Op, T)                                                 \
+    JITWISE_WIDE void merge_##name(char *dst, const char *src, std::int64_t count) {        \
+        merge_wide<Op, T>(reinterpret_cast<T *>(dst), reinterpret_cast<const T *>(src), count); \
+    }                                                                                       \
+    JITWISE_WIDE void tree_##name(char *values, int lanes) {                                \
+        tree_of<Op, T>(reinterpret_cast<T *>(values), lanes);                               \
+    }
+JITWISE_WIDE_REDUCTION(sum_f32, Sum, float)
+JITWISE_WIDE_REDUCTION(sum_f64, Sum, double)
+JITWISE_WIDE_REDUCTION(smallest_f32, Smallest, float)
+JITWISE_WIDE_REDUCTION(smallest_f64, Smallest, double)
+JITWISE_WIDE_REDUCTION(largest_f32, Largest, float)
+JITWISE_WIDE_REDUCTION(largest_f64, Largest, double)
+#undef JITWISE_WIDE_REDUCTION
+
+template <class T>
+void prepare_wide(Reduction &r) {
+    constexpr bool single = sizeof(T) == 4;
+    if (r.op == Combine::add) {
+        r.merge = single ? merge_sum_f32 : merge_sum_f64;
+        r.tree = single ? tree_sum_f32 : tree_sum_f64;
+    } else if (r.op == Combine::min) {
+        r.merge = single ? merge_smallest_f32 : merge_smallest_f64;
+        r.tree = single ? tree_smallest_f32 : tree_smallest_f64;
+    } else if (r.op == Combine::max) {
+        r.merge = single ? merge_largest_f32 : merge_largest_f64;
+        r.tree = single ? tree_largest_f32 : tree_largest_f64;
+    }
+}
 
 template <class Op>
 void merge_half(char *dst, const char *src, std::int64_t count) {
@@ -248,10 +292,7 @@ template <class T>
 void prepare_real(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<T>(r.op);
-    if (r.op == Combine::add) {
-        r.merge = sizeof(T) == 4 ? add_f32 : add_f64;
-        r.tree = sizeof(T) == 4 ? tree_f32 : tree_f64;
-    }
+    prepare_wide<T>(r);
     r.merge_indexed = indexed_merge<T, Widen>(r.op);
     T identity = T(-0.0);
     if (r.op == Combine::multiply) identity = 1;
@@ -379,8 +420,8 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
                             lanes - half);
         lanes = half;
     }
-    if (r.merge != nullptr) std::memcpy(scalar, values, itemsize);
-    else std::memcpy(scalar, indices, sizeof(std::int64_t));
+    // All 16 bytes: a copy of a known size is no call. An accumulator is no smaller.
+    std::memcpy(scalar, r.merge != nullptr ? values : reinterpret_cast<char *>(indices), 16);
 }
 
 void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators, int lane,
