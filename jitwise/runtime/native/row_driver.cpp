@@ -10,6 +10,9 @@ namespace jitwise {
 
 namespace {
 
+constexpr std::int64_t fetched_row_bytes = std::int64_t(1) << 16;  // they must stay until used
+constexpr std::int64_t cached_bytes = std::int64_t(1) << 20;       // near enough without fetching
+
 RowAccess access_of(const Strided &inner, bool is_output) {
     if (inner.ndim == 0) return RowAccess::direct;  // a single element: the tail takes care of it
     if (inner.is_dense()) return RowAccess::direct;
@@ -37,6 +40,7 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
     chunks = (inner + kernel.lanes - 1) / kernel.lanes;
     blocks = (chunks + chunks_per_block - 1) / chunks_per_block;
     tail = static_cast<int>(inner % kernel.lanes);
+    std::int64_t element_bytes = 0;
     for (int k = 0; k < kernel.operand_count(); ++k) {
         RowOperand &operand = operands[k];
         operand.itemsize = kernel.operands[k].itemsize;
@@ -61,9 +65,12 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
             evenly_spaced &= operand.inner.ndim <= 1;
             any_packed |= operand.access == RowAccess::packed;
             any_direct |= operand.access == RowAccess::direct;
+            element_bytes += operand.itemsize;
             break;
         }
     }
+    fetches = kernel.phases.size() > 2 && inner * element_bytes <= fetched_row_bytes &&
+              rows * inner * element_bytes > cached_bytes;
     order_rows();
 }
 
@@ -130,9 +137,9 @@ void run_range(const RowPlan &plan, std::int64_t begin, std::int64_t end) {
     }
     for (; begin < end; ++begin) {
         worker.begin_row(data);
-        if (plan.inner == 0) worker.run_empty_row();
-        else worker.run_row();
         plan.advance(index, data);
+        if (plan.inner == 0) worker.run_empty_row();
+        else worker.run_row(begin + 1 < end ? data : nullptr);
     }
 }
 

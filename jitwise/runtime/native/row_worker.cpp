@@ -184,6 +184,14 @@ void RowWorker::run_tail(int phase, std::int64_t offset) {
                         tail * plan_.operands[k].itemsize);
 }
 
+// The identities of reductions [first, last), whose accumulators are neighbours.
+void RowWorker::reset_accumulators(const Reduction *first, const Reduction *last) {
+    const Reduction *end = kernel_.reductions.data() + kernel_.reductions.size();
+    const std::size_t begin = first->offset;
+    const std::size_t size = (last < end ? last->offset : kernel_.accumulator_bytes) - begin;
+    std::memcpy(accumulators_ + begin, kernel_.identities.data() + begin, size);
+}
+
 char *RowWorker::reduce_blocks(int phase, std::int64_t begin, std::int64_t end) {
     const Reduction *first = kernel_.reductions.data() + kernel_.reduction_begin[phase];
     const Reduction *last = kernel_.reductions.data() + kernel_.reduction_begin[phase + 1];
@@ -191,7 +199,7 @@ char *RowWorker::reduce_blocks(int phase, std::int64_t begin, std::int64_t end) 
     for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t from = block * chunks_per_block;
         const std::int64_t to = std::min(from + chunks_per_block, plan_.chunks);
-        std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
+        reset_accumulators(first, last);
         set_counters(first, last, accumulators_, from * lanes_);
         if (plan_.any_packed && plan_.blocks > 1) gather_block(from, to);
         run_chunks(phase, from, to);
@@ -219,14 +227,31 @@ void RowWorker::finish_phase(int phase, char *accumulators) {
         reduce_lanes(kernel_.reductions[r], lanes_, accumulators, scalars_ + 16 * r);
 }
 
-void RowWorker::run_simple_row() {
+// Note: [Fetching] The phases in the middle of a row work in scratch, and memory is idle. What the
+// last phase writes, and the row that follows, is fetched meanwhile. Softmax of 1024 rows of 1024
+// float64, ns per element on one thread: 0.88 without, 0.84 with; 1.02 and 0.87 beside a neighbour
+// that keeps memory busy. Rows in the caches would lose 2 %: see `fetches`.
+void RowWorker::fetch(char *const *next) const {
+    if (!plan_.fetches) return;
+    for (int k = 0; k < kernel_.operand_count(); ++k) {
+        if (plan_.operands[k].access != RowAccess::direct) continue;
+        const std::int64_t bytes = plan_.inner * plan_.operands[k].itemsize;
+        if (kernel_.is_output(k))
+            for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(data_[k] + at, 1, 3);
+        else if (next != nullptr)
+            for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(next[k] + at, 0, 2);
+    }
+}
+
+void RowWorker::run_simple_row(char *const *next) {
     const std::int64_t whole = plan_.chunks - (plan_.tail > 0 ? 1 : 0);
     const int phases = static_cast<int>(kernel_.phases.size());
     for (int phase = 0; phase < phases; ++phase) {
         const int first = kernel_.reduction_begin[phase], last = kernel_.reduction_begin[phase + 1];
         const Phase function = kernel_.phases[phase];
+        if (phase == 1) fetch(next);
         if (first < last) {
-            std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
+            reset_accumulators(kernel_.reductions.data() + first, kernel_.reductions.data() + last);
             if (has_index_)
                 set_counters(&kernel_.reductions[first], &kernel_.reductions[0] + last,
                              accumulators_, 0);
@@ -239,9 +264,10 @@ void RowWorker::run_simple_row() {
     }
 }
 
-void RowWorker::run_row() {
-    if (is_simple_) return run_simple_row();
+void RowWorker::run_row(char *const *next) {
+    if (is_simple_) return run_simple_row(next);
     for (int phase = 0; phase < static_cast<int>(kernel_.phases.size()); ++phase) {
+        if (phase == 1) fetch(next);
         if (kernel_.reduction_begin[phase] == kernel_.reduction_begin[phase + 1])
             map_blocks(phase, 0, plan_.blocks);
         else finish_phase(phase, reduce_blocks(phase, 0, plan_.blocks));

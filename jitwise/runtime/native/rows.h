@@ -36,6 +36,7 @@ struct RowPlan {
     std::int64_t outer_shape[max_rank];
     bool any_packed = false;
     bool any_direct = false;
+    bool fetches = false;      // see Note: [Fetching]
     bool evenly_spaced = true;  // every vector operand has one stride along the row
     SmallBuffer<RowOperand, 2> operands;
 
@@ -88,8 +89,9 @@ public:
     static std::size_t scratch_row_bytes(const RowPlan &plan);
 
     void begin_row(char *const *data);
-    // All phases of the row begun last.
-    void run_row();
+    // All phases of the row begun last. `next`: where the row that follows lies, or null; it is
+    // fetched while this one is computed.
+    void run_row(char *const *next = nullptr);
     // Blocks [begin, end) of one phase; the accumulators of its reductions, valid until the next
     // call.
     char *reduce_blocks(int phase, std::int64_t begin, std::int64_t end);
@@ -100,7 +102,9 @@ public:
 
 private:
     void carve(char *shared_scratch);
-    void run_simple_row();
+    void run_simple_row(char *const *next);
+    void fetch(char *const *next) const;
+    void reset_accumulators(const Reduction *first, const Reduction *last);
     void run_chunks(int phase, std::int64_t begin, std::int64_t end);
     void set_pointers(std::int64_t begin);
     void run_tail(int phase, std::int64_t offset);
