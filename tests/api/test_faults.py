@@ -172,6 +172,19 @@ def test_a_refused_program_is_dropped_for_every_style_of_call(monkeypatch):
     assert {entry[2] for entry in jitted.entries()} == {None}
 
 
+def test_a_program_that_would_write_to_an_argument_has_not_when_it_is_refused(monkeypatch):
+    def assigned(a):
+        mean = a.mean(axis=(0, 2), keepdims=True)
+        a[...] = a - mean
+        return mean
+
+    monkeypatch.setattr(Lowering, "_laid_out", wrong_shapes)
+    with config.override(verify=0), pytest.warns(JitwiseWarning, match="running it"):
+        given, expected = A.copy(), A.copy()
+        same(jit(assigned)(given), assigned(expected))
+        same(given, expected)
+
+
 def test_a_failure_of_our_own_host_call_is_a_fault(monkeypatch):
     monkeypatch.setattr(jitwise.runtime.lower, "_resolve", None)
     with config.override(verify=0):

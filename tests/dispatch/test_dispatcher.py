@@ -480,16 +480,29 @@ def test_without_failed_a_program_raises_what_it_raises(host_program, calls):
         calls.function(x)
 
 
-def test_after_a_write_to_an_argument_nothing_is_tried_instead(host_program):
+def test_after_a_write_to_an_argument_nothing_is_tried_instead():
+    """Before it, an argument is as it was, and another way can be tried."""
+
     def fail(x):
         raise ZeroDivisionError("mine")
 
-    x = np.ones(2)
-    function = native.Function(print, print, lambda *given: "instead")
-    program = host_program(fail, [("f64", 1)])
-    function.add_entry((x,), {}, program, [("leaf", 0)], outputs=("array", 0), written=[0])
-    with pytest.raises(ZeroDivisionError, match="mine"):
-        function(x)
+    double = ("host", lambda x: x * 2, [0], [(1, "f64", 1)])
+    write = ("copy", 0, 1)
+    failing = ("host", fail, [0], [(2, "f64", 1)])
+    for instructions, is_late in [
+        ([double, failing, write], False),
+        ([double, write, failing], True),
+    ]:
+        x = np.ones(2)
+        function = native.Function(print, print, lambda *given: "instead")
+        program = native.Program("writes", [], [], [], [("f64", 1)], 3, instructions, [2])
+        function.add_entry((x,), {}, program, [("leaf", 0)], outputs=("array", 0), written=[0])
+        if is_late:
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                function(x)
+        else:
+            assert function(x) == "instead"
+        assert x[0] == (2 if is_late else 1)
 
 
 def test_a_function_in_a_cycle_with_its_miss_is_collected():

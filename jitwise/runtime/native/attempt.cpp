@@ -193,11 +193,6 @@ Found prepare(Attempt &attempt, const EntryParts &parts) {
     return found;
 }
 
-// What was written to arguments cannot be taken back: then nothing can be tried instead.
-Outcome failure_of(const EntryParts &parts) {
-    return parts.writes ? Outcome::error : Outcome::failed;
-}
-
 }  // namespace
 
 Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
@@ -218,11 +213,13 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
         case Status::ok: break;
         case Status::guard_failed: return Outcome::no_match;
         case Status::deoptimize: ++entry->deoptimizations; return Outcome::no_match;
-        case Status::error: return failure_of(*parts);
+        case Status::error: return Outcome::failed;
+        case Status::broken: return Outcome::error;  // what was written cannot be taken back
     }
     ++entry->hits;
     *result = attempt.output();
-    return *result == nullptr ? failure_of(*parts) : Outcome::done;
+    if (*result != nullptr) return Outcome::done;
+    return parts->writes ? Outcome::error : Outcome::failed;
 }
 
 Found entry_matches(Entry *entry, const Signature &call) {

@@ -36,6 +36,7 @@ struct Frame {
     std::int64_t *dims;
     Slot *slots;
     PyThreadState *released = nullptr;
+    bool wrote = false;  // to memory that is not ours
 
     Frame(const Program &program, char *memory, const View *inputs);
     ~Frame();

@@ -169,6 +169,7 @@ Status run_in_frame(const Program &program, char *memory, const View *inputs, Re
     } catch (...) {
         frame.need_gil();
         Status status = status_of_exception();
+        if (status == Status::error && frame.wrote) status = Status::broken;
         for (std::size_t i = 0; i < count; ++i) Py_CLEAR(results[i].array);
         return status;
     }

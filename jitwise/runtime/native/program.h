@@ -31,7 +31,9 @@ struct Result {
     int dtype_num;
 };
 
-enum class Status { ok, guard_failed, deoptimize, error };  // error: a Python exception is set
+// error: a Python exception is set, and arguments are as they were. broken: one is set, and an
+// argument may have been written to.
+enum class Status { ok, guard_failed, deoptimize, error, broken };
 
 // The exception for a program that the machine cannot run: a fault of who built it.
 extern PyObject *fault_exception;

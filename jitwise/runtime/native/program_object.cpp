@@ -74,7 +74,8 @@ nb::list run_program(const ProgramObject &program, nb::handle arguments) {
     case Status::deoptimize:
         PyErr_SetString(deoptimize_exception, "a check failed");
         throw nb::python_error();
-    case Status::error: throw nb::python_error();
+    case Status::error:
+    case Status::broken: throw nb::python_error();
     }
     nb::list list;
     for (Result &result : results) list.append(array_of(result));
