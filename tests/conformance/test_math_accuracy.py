@@ -165,6 +165,32 @@ def test_arguments_next_to_a_multiple_of_half_pi_are_reduced_exactly(name, dtype
         assert errors.max() <= 2, report(symbol, errors, [x])
 
 
+@pytest.mark.parametrize("dtype", reference.DTYPES)
+@pytest.mark.parametrize("name, extreme", [("sine", np.pi / 2), ("cosine", 0)])
+def test_no_sine_or_cosine_is_beyond_one(name, extreme, dtype):
+    rng = np.random.default_rng(6)
+    turns = np.pi * rng.integers(-300, 300, 1 << 18) + extreme
+    x = turns + rng.normal(size=turns.size) * 10.0 ** rng.uniform(-8, -1, turns.size)
+    for variant in VARIANTS:
+        got = run(f"{name}.{dtype}@{variant}", x.astype(reference.DTYPES[dtype]))
+        assert np.abs(got).max() == 1, variant
+
+
+@pytest.mark.skipif(not reference.EXTENDED, reason="needs 64-bit long double")
+@pytest.mark.parametrize("name", ["sine", "cosine", "tan", "exponential", "log", "tanh"])
+def test_float32_is_within_two_ulp_on_a_dense_sample_of_all_floats(name):
+    # Every 1021st float, of both signs: all exponents and the ends of every reduction.
+    bits = np.arange(0, 1 << 32, 1021, dtype=np.uint64).astype(np.uint32)
+    x = bits.view(np.float32)
+    x = padded(x[~np.isnan(x)])
+    with np.errstate(all="ignore"):
+        true = reference.FUNCTIONS[name](x.astype(np.float64))
+    for variant in VARIANTS:
+        symbol = f"{name}.f32@{variant}"
+        errors = reference.ulp_errors(run(symbol, x), true)
+        assert errors.max() <= 2, report(symbol, errors, [x])
+
+
 @pytest.mark.parametrize("name, dtype", CASES)
 def test_the_result_may_overwrite_an_input_and_need_not_be_aligned(name, dtype):
     kind = reference.DTYPES[dtype]

@@ -87,6 +87,12 @@ INLINE Real every(const double (&c)[count], Real y) {
     return result;
 }
 
+// Horner's rule: the fewest operations.
+template <int count>
+INLINE Real horner(const double (&c)[count], Real x) {
+    return every<0, 1>(c, x);
+}
+
 // c[first] + c[first + 1] x + ...: Horner's rule on even and odd terms apart, which halves the
 // chain of dependent operations.
 template <int first = 0, int count>

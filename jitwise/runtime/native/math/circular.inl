@@ -6,8 +6,11 @@
 //
 // Included once per format: see elementary.h.
 
-// Larger, infinite and NaN arguments go to the scalar functions.
+// Larger, infinite and NaN arguments go to the scalar functions: of tan, and of sine and cosine.
 INLINE Mask beyond_reduction(Real x) { return !(absolute(x) <= reduction_limit); }
+INLINE Mask beyond_turns(Real x) {
+    return !(absolute(x) <= (has_fma ? turn_limit : reduction_limit));
+}
 
 // x - k c for a constant c in parts, as r.high + r.low.  The first difference is exact: x and k c
 // agree in their leading bits.  So is each difference with a product k c[i] where it cancels, and
@@ -25,8 +28,22 @@ INLINE Pair subtract_multiple(Real x, Real k, const double (&c)[count], const do
     return {a, fused(-k, c[count - 1], low)};
 }
 
-// r + r z p(z) for |r| <= pi/2.  Near pi/2 the correction is as large as half of the result, so the
-// rounding errors of z and p are carried along; -0.13 is the slope of z p(z) there.
+// sin r = r + r w, w a polynomial in r^2 - c: with c about 1 rounding errors of r^2 count little
+// near pi/2, where r w is as large as half of the result, and little near 0.  At most 1.7 ulp,
+// most of it from r, and never beyond 1: before the last rounding it is less than one.
+INLINE Real sine_of_reduced(Real r) {
+    using namespace coefficients;
+    return fused(r, horner(sine_ratio, fused(r, r, -sine_centre[0])), r);
+}
+
+// x - k c for a constant c in three parts, where fma makes the first difference exact and rounds
+// the others once.
+INLINE Real subtract_multiple(Real x, Real k, const double (&c)[3]) {
+    return fused(k, -c[2], fused(k, -c[1], fused(k, -c[0], x)));
+}
+
+// The same without fma, where products lose too much: r + r z p(z), rounding errors carried along.
+// -0.13 is the slope of z p(z) near pi/2.
 INLINE Real sine_of_reduced(Pair r) {
     using coefficients::sine_rest;
     Pair z = two_product(r.high, r.high);
@@ -35,28 +52,29 @@ INLINE Real sine_of_reduced(Pair r) {
     Real p_low = fused(z.high, q, sine_rest[0] - p);
     Real low = fused(-0.5 * z.high, r.low, r.low);
     Real w = z.high * p, w_low = fused(z.high, p_low, -0.13 * z.low);
-    low = fused(r.high, w_low, low);
-    if constexpr (has_fma) return r.high + fused(r.high, w, low);
-    // Without fma the rounding error of the product is the largest that is left.
     Pair product = two_product(r.high, w), s = fast_two_sum(r.high, product.high);
-    return s.high + (s.low + (product.low + low));
+    return clamp(s.high + (s.low + (product.low + fused(r.high, w_low, low))), -1, 1);
+}
+
+INLINE Real sine_reduced(Real x, Real k) {
+    using namespace coefficients;
+    if constexpr (has_fma) return sine_of_reduced(subtract_multiple(x, k, pi_thirds));
+    else return sine_of_reduced(subtract_multiple(x, k, pi_parts, pi_head));
 }
 
 INLINE Real sine(Real x) {
-    using namespace coefficients;
     Bits sign = bits_of(x);
     x = absolute(x);
-    Real shifted = fused(x, inverse_pi[0], rounder);
-    Pair r = subtract_multiple(x, shifted - rounder, pi_parts, pi_head);
-    return with_sign(sine_of_reduced(r), sign ^ (bits_of(shifted) << (word_bits - 1)));
+    Real shifted = fused(x, coefficients::inverse_pi[0], rounder);
+    Real result = sine_reduced(x, shifted - rounder);
+    return with_sign(result, sign ^ (bits_of(shifted) << (word_bits - 1)));
 }
 
 INLINE Real cosine(Real x) {
-    using namespace coefficients;
     x = absolute(x);
-    Real shifted = fused(x, inverse_pi[0], 0.5) + rounder;
-    Pair r = subtract_multiple(x, shifted - rounder - 0.5, pi_parts, pi_head);
-    return with_sign(sine_of_reduced(r), bits_of(shifted) << (word_bits - 1));
+    Real shifted = fused(x, coefficients::inverse_pi[0], 0.5) + rounder;
+    Real result = sine_reduced(x, (shifted - rounder) - 0.5);
+    return with_sign(result, bits_of(shifted) << (word_bits - 1));
 }
 
 // tan x for x = k pi/2 + r, |r| <= pi/4: sin r / cos r or, for odd k, -cos r / sin r, both as

@@ -91,6 +91,8 @@ HALF_LOG2 = mpmath.log(2) / 2 * mpf("1.01")
 S2_LIMIT = ((mpmath.sqrt(2) - 1) / (mpmath.sqrt(2) + 1)) ** 2 * mpf("1.001")
 EIGHTH = mpmath.tan(mp.pi / 8) ** 2 * mpf("1.001")
 
+SIXTEENTH = LOG2 / 32 * mpf("1.01")
+SINE_LIMIT = (mp.pi / 2) ** 2 * mpf("1.003")
 HALF_PI2 = (mp.pi / 2) ** 2 * mpf("1.001")
 QUARTER_PI2 = (mp.pi / 4) ** 2 * mpf("1.001")
 ROOTS = (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2))
@@ -129,6 +131,48 @@ NARROW_FITS = [
 ]
 
 
+# Where sine_ratio is centred: near 1, so that its first two coefficients are almost numbers of
+# the format.
+SINE_CENTRES = [float.fromhex("0x1.e76d8p-1"), float.fromhex("0x1.e7788p-1")]
+
+# Terms of the fits in which rounding matters more, for float64 and for float32.
+SINE_RATIO_TERMS = [9, 5]
+SIXTEENTH_TERMS = [5, 2]
+
+
+def rounded_fit(name, function, interval, weight, terms, bits):
+    """A weighted fit; each coefficient is rounded before those after it are fitted."""
+    low, high = interval
+    count = 4 * terms + 4
+    cosines = [mpmath.cos(mp.pi * (2 * k + 1) / (2 * count)) for k in range(count)]
+    points = [(low + high) / 2 + (high - low) / 2 * each for each in cosines]
+    coefficients = []
+    for first in range(terms):
+        matrix, right = mp.matrix(count, terms - first), mp.matrix(count, 1)
+        for row, x in enumerate(points):
+            for power in range(first, terms):
+                matrix[row, power - first] = weight(x) * x**power
+            known = sum(c * x**k for k, c in enumerate(coefficients))
+            right[row] = weight(x) * (function(x) - known)
+        coefficients += [mpf(v) for v in split(mp.qr_solve(matrix, right)[0][0], [bits])]
+    points = [low + (high - low) * (k + mpf(0.5)) / 400 for k in range(400)]
+    error = max(
+        abs(weight(x) * (function(x) - sum(c * x**k for k, c in enumerate(coefficients))))
+        for x in points
+    )
+    return coefficient_lines(name, coefficients, error, interval)
+
+
+def sine_ratio(centre):
+    """sin(r) / r - 1 as a function of r^2 - centre, its interval, and the weight of an error."""
+
+    def ratio(u):
+        r = mpmath.sqrt(u + centre)
+        return mpmath.sin(r) / r if r > mpf("1e-20") else mpf(1)
+
+    return lambda u: ratio(u) - 1, (-centre, SINE_LIMIT - centre), lambda u: 1 / ratio(u)
+
+
 def split(value, bits):
     """`value` as a sum of doubles with at most `bits[k]` significant bits each."""
     parts = []
@@ -147,6 +191,8 @@ CONSTANTS = [
     # For the reduction of arguments: products of all but the last with the multiple are exact.
     ("pi_parts", mp.pi, [53, 33, 53], [24, 11, 11, 24]),
     ("half_pi_parts", mp.pi / 2, [53, 33, 53], [24, 11, 11, 24]),
+    ("pi_thirds", mp.pi, [53, 53, 53], [24, 24, 24]),
+    ("ln2_parts", LOG2, [53, 53], [24, 24]),
     ("quarter_pi", mp.pi / 4, [53, 53], [24, 24]),
     ("three_quarter_pi", 3 * mp.pi / 4, [53, 53], [24, 24]),
     ("ln2", LOG2, [53, 53], [24, 24]),
@@ -169,10 +215,19 @@ def literal(value):
 
 def fit(name, function, series, interval, terms):
     coefficients, error = mpmath.chebyfit(near_zero(function, series), interval, terms, error=True)
-    lines = ",\n    ".join(literal(c) for c in reversed(coefficients))
+    return coefficient_lines(name, coefficients[::-1], error, interval)
+
+
+def array(name, values):
+    rows = [", ".join(map(literal, values[k : k + 3])) for k in range(0, len(values), 3)]
+    lines = ",\n    ".join(rows)
+    return f"constexpr double {name}[] = {{\n    {lines}}};\n"
+
+
+def coefficient_lines(name, coefficients, error, interval):
     comment = f"// error {mpmath.nstr(error, 3)} on [{mpmath.nstr(interval[0], 6)}, "
     comment += f"{mpmath.nstr(interval[1], 6)}]"
-    return f"{comment}\nconstexpr double {name}[] = {{\n    {lines}}};\n"
+    return f"{comment}\n{array(name, coefficients)}"
 
 
 def heads(name, value):
@@ -181,8 +236,20 @@ def heads(name, value):
 
 
 def constant(name, value, bits):
-    lines = ",\n    ".join(literal(v) for v in split(value, bits))
-    return f"constexpr double {name}[] = {{\n    {lines}}};\n"
+    return array(name, split(value, bits))
+
+
+def tables(bits, centre, format):
+    """Fits that are rounded as they are made, and the powers 2^(i/16)."""
+    ends, terms = (-SIXTEENTH, SIXTEENTH), SIXTEENTH_TERMS[format]
+    rows = [
+        rounded_fit("expm1_sixteenth", expm1_rest, ends, lambda r: r**2, terms, bits),
+        constant("sine_centre", mpf(centre), [bits]),
+        rounded_fit("sine_ratio", *sine_ratio(mpf(centre)), SINE_RATIO_TERMS[format], bits),
+    ]
+    powers = [split(mpf(2) ** (mpf(k) / 16), [bits])[0] for k in range(16)]
+    rows.append(array("exp2_sixteenths", powers))
+    return rows
 
 
 def namespace(name, parts):
@@ -198,6 +265,7 @@ def main():
     for k, name in enumerate(["binary64", "binary32"]):
         rows = [fit(*row[:4], row[4 + k]) for row in FITS]
         rows += [constant(*row[:2], row[2 + k]) for row in CONSTANTS]
+        rows += tables([53, 24][k], SINE_CENTRES[k], k)
         if name == "binary64":
             rows += [heads("pi_head", mp.pi), heads("half_pi_head", mp.pi / 2)]
         parts += namespace(name, rows)

@@ -20,7 +20,8 @@ constexpr double exponential_low = -746, exponential_high = 710;  // 0 and inf b
 constexpr double base_two_limit = 1090;
 constexpr double quarter_limit = 710.5;                           // sinh overflows before it
 constexpr double cube_negligible = 0x1p-28;                       // x^3 / 3 is nothing beside x
-constexpr double reduction_limit = 0x1p20;                        // for sine, cosine and tan
+constexpr double reduction_limit = 0x1p20;                        // for tan
+constexpr double turn_limit = 0x1p30;                             // for sine and cosine
 
 #include "arithmetic.inl"
 #include "exponential.inl"
@@ -41,7 +42,8 @@ constexpr double exponential_low = -105, exponential_high = 89;
 constexpr double base_two_limit = 160;
 constexpr double quarter_limit = 89.45;
 constexpr double cube_negligible = 0x1p-13;
-constexpr double reduction_limit = 0x1p13;  // beyond, k / pi is too coarse in float
+constexpr double reduction_limit = 0x1p13;  // for tan
+constexpr double turn_limit = 0x1p17;       // for sine and cosine; beyond, x / pi is too coarse
 
 #include "arithmetic.inl"
 #include "exponential.inl"

@@ -18,12 +18,34 @@ INLINE Exponent reduce_exponent(Real x) {
     return {shifted, r.high, r.low};
 }
 
+#if JITWISE_HAS_LOOKUP
+// e^x = 2^k power (1 + rest) with k - floor(k) in sixteenths, power = 2^(k - floor(k)).
+struct Sixteenth {
+    Real k, power, rest;
+};
+
+INLINE Sixteenth reduce_to_sixteenth(Real x) {
+    using namespace coefficients;
+    // The last four bits of `shifted` are the fraction of k.
+    Real shifted = fused(x, ln2_inverse[0], rounder / 16), k = shifted - rounder / 16;
+    Real r = fused(k, -ln2_parts[1], fused(k, -ln2_parts[0], x));
+    return {k, lookup(exp2_sixteenths, bits_of(shifted)),
+            fused(r * r, horner(expm1_sixteenth, r), r)};
+}
+#endif
+
 // e^x.
 INLINE Real exponential(Real x) {
+    using namespace coefficients;
     x = clamp(x, exponential_low, exponential_high);
-    Exponent e = reduce_exponent(x);
-    Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
-    return scale(1 + (e.r + rest), e.shifted);
+#if JITWISE_HAS_LOOKUP
+    Sixteenth e = reduce_to_sixteenth(x);
+    return scale_by(fused(e.power, e.rest, e.power), e.k);
+#else
+    Real shifted = fused(x, ln2_inverse[0], rounder), k = shifted - rounder;
+    Real r = fused(k, -ln2_short[1], fused(k, -ln2_short[0], x));
+    return scale(fused(r, fused(r, polynomial(expm1, r), 1), 1), shifted);
+#endif
 }
 
 // 2^x.

@@ -5,10 +5,15 @@
 // 1 - 2 / (e^2x + 1), and x + x^3 P(x^2) near zero, where that cancels.
 INLINE Real tangent_hyperbolic(Real x) {
     Real magnitude = absolute(x), z = x * x;
-    Exponent e = reduce_exponent(clamp(magnitude, 0, 22) * 2);
+    Real twice = clamp(magnitude, 0, 22) * 2;
+#if JITWISE_HAS_LOOKUP
+    Sixteenth e = reduce_to_sixteenth(twice);
+    Real power = scale_by(e.power, e.k), d = fused(power, e.rest, power + 1);
+#else
+    Exponent e = reduce_exponent(twice);
     Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
-    Real power = power_of_two(e.shifted);
-    Real d = fused(power, e.r + rest, power + 1);
+    Real power = power_of_two(e.shifted), d = fused(power, e.r + rest, power + 1);
+#endif
     Real large = fused(-2, Real(1) / d, 1);
     Real small = fused(magnitude * z, polynomial(coefficients::tanh_rest, z), magnitude);
     return with_sign(select(magnitude < 0.55, small, large), bits_of(x));

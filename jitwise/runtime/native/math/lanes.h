@@ -21,6 +21,13 @@
 #define JITWISE_HAS_FMA 0
 #endif
 
+// Tables of sixteen numbers in registers.
+#if defined(__AVX512F__)
+#define JITWISE_HAS_LOOKUP 1
+#else
+#define JITWISE_HAS_LOOKUP 0
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 namespace jitwise {
@@ -214,6 +221,14 @@ constexpr double largest_integer = 0x1p52, smallest_normal = 0x1p-1022;
 // x * 2^k, rounded once; the exponent of x, and its mantissa in [1, 2).
 INLINE Real scale_by(Real x, Real k) {
     return {_mm512_scalef_pd(x.a, k.a), _mm512_scalef_pd(x.b, k.b)};
+}
+// table[index mod 16].
+INLINE Real lookup(const double (&table)[16], Bits index) {
+    Vector low, high;
+    std::memcpy(&low, table, sizeof low);
+    std::memcpy(&high, table + width, sizeof high);
+    return {_mm512_permutex2var_pd(low, (__m512i)index.a, high),
+            _mm512_permutex2var_pd(low, (__m512i)index.b, high)};
 }
 INLINE Real exponent_of(Real x) { return {_mm512_getexp_pd(x.a), _mm512_getexp_pd(x.b)}; }
 INLINE Real mantissa_of(Real x) {

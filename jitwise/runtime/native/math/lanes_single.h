@@ -176,6 +176,13 @@ constexpr double largest_integer = 0x1p23, smallest_normal = 0x1p-126;
 INLINE Real scale_by(Real x, Real k) {
     return {_mm512_scalef_ps(x.a, k.a), _mm512_scalef_ps(x.b, k.b)};
 }
+// table[index mod 16].
+INLINE Real lookup(const double (&table)[16], Bits index) {
+    Vector all;
+    for (int k = 0; k < width; ++k) all[k] = float(table[k]);
+    return {_mm512_permutexvar_ps((__m512i)index.a, all),
+            _mm512_permutexvar_ps((__m512i)index.b, all)};
+}
 INLINE Real exponent_of(Real x) { return {_mm512_getexp_ps(x.a), _mm512_getexp_ps(x.b)}; }
 INLINE Real mantissa_of(Real x) {
     constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;

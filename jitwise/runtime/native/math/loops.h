@@ -48,22 +48,29 @@ INLINE Real patched(Real x, Real y, Real result, Mask m, Slow slow) {
 }
 
 template <typename Slow>
-__attribute__((noinline, cold)) Real patched_aside(Real x, Real result, Mask m, Slow slow) {
-    return patched(x, result, m, slow);
-}
-
-template <typename Slow>
 __attribute__((noinline, cold)) Real patched_aside(Real x, Real y, Real result, Mask m, Slow slow) {
     return patched(x, y, result, m, slow);
+}
+
+// From the first rare element on a buffer goes to a function of its own, so that the ordinary loop
+// calls nothing and keeps no frame.
+template <typename T, typename F, typename Test, typename Slow>
+__attribute__((noinline, cold)) void map_patched(const T *x, T *out, int64_t n, F function,
+                                                 Test rare, Slow slow) {
+    for (int64_t i = 0; i < n; i += lanes) {
+        Real v = load(x + i), result = function(v);
+        Mask m = rare(v);
+        store(out + i, any(m) ? patched(v, result, m, slow) : result);
+    }
 }
 
 template <typename T, typename F, typename Test, typename Slow>
 INLINE void map(const T *x, T *out, int64_t n, F function, Test rare, Slow slow) {
     for (int64_t i = 0; i < n; i += lanes) {
-        Real v = load(x + i), result = function(v);
-        Mask m = rare(v);
-        if (__builtin_expect(any(m), 0)) result = patched_aside(v, result, m, slow);
-        store(out + i, result);
+        Real v = load(x + i);
+        if (__builtin_expect(any(rare(v)), 0))
+            return map_patched(x + i, out + i, n - i, function, rare, slow);
+        store(out + i, function(v));
     }
 }
 
@@ -126,13 +133,29 @@ __attribute__((noinline, cold)) Real redone(Real x, Real y, Real result, Mask m,
 }
 
 template <typename F, typename Test, typename Aside>
-INLINE void map(const float *x, float *out, int64_t n, F function, Test rare, Aside aside) {
+__attribute__((noinline, cold)) void map_redone(const float *x, float *out, int64_t n, F function,
+                                                Test rare, Aside aside) {
     map(x, out, n, [=](Real v) __attribute__((always_inline)) {
         Real result = function(v);
         Mask m = rare(v);
-        if (__builtin_expect(any(m), 0)) result = redone(v, result, m, aside);
-        return result;
+        return any(m) ? redone(v, result, m, aside) : result;
     });
+}
+
+template <typename F, typename Test, typename Aside>
+INLINE void map(const float *x, float *out, int64_t n, F function, Test rare, Aside aside) {
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        Real v = load(x + i);
+        if (__builtin_expect(any(rare(v)), 0))
+            return map_redone(x + i, out + i, n - i, function, rare, aside);
+        store(out + i, function(v));
+    }
+    if (i == n) return;
+    Real v = load_half(x + i);
+    if (__builtin_expect(any(rare(v)), 0))
+        return map_redone(x + i, out + i, n - i, function, rare, aside);
+    store_half(out + i, function(v));
 }
 
 template <typename F, typename Test, typename Aside>

@@ -51,25 +51,25 @@ namespace {
             wide::map(x, out, n, LAMBDA(wide::Real v) { return wide::NARROW(v); }); \
     }
 // The same with a limit: beyond it in double, and further out by the scalar function.
-#define CIRCULAR(NAME, FUNCTION, NARROW, SCALAR) \
+#define CIRCULAR(NAME, FUNCTION, NARROW, SCALAR, BEYOND) \
     __attribute__((noinline, cold)) wide::Real NAME##_aside(wide::Real v) { \
         return wide::patched(v, wide::NARROW(v), wide::beyond_reduction(v), \
                              [](double u) { return ::SCALAR(u); }); \
     } \
-    WIDE_RARE(NAME##_f64, double, FUNCTION(v), beyond_reduction(v), ::SCALAR(v)) \
+    WIDE_RARE(NAME##_f64, double, FUNCTION(v), BEYOND(v), ::SCALAR(v)) \
     WIDE_RARE(NAME##_f32_wide, float, NARROW(v), beyond_reduction(v), ::SCALAR(v)) \
     void NAME##_f32(const float *x, float *out, int64_t n) { \
         if constexpr (!has_fma) return NAME##_f32_wide(x, out, n); \
         single::map(x, out, n, LAMBDA(single::Real v) { return single::FUNCTION(v); }, \
-                    LAMBDA(single::Real v) { return single::beyond_reduction(v); }, NAME##_aside); \
+                    LAMBDA(single::Real v) { return single::BEYOND(v); }, NAME##_aside); \
     }
 #define BOTH_FORMATS(NAME, FUNCTION) \
     WIDE(NAME##_f64, double, FUNCTION(v)) \
     SINGLE(NAME##_f32, FUNCTION, FUNCTION##_narrow)
 
-CIRCULAR(sine, sine, sine_narrow_range, sin)
-CIRCULAR(cosine, cosine, cosine_narrow_range, cos)
-CIRCULAR(tan, tangent, tangent_narrow, tan)
+CIRCULAR(sine, sine, sine_narrow_range, sin, beyond_turns)
+CIRCULAR(cosine, cosine, cosine_narrow_range, cos, beyond_turns)
+CIRCULAR(tan, tangent, tangent_narrow, tan, beyond_reduction)
 BOTH_FORMATS(exponential, exponential)
 BOTH_FORMATS(exp2, exponential_base_two)
 BOTH_FORMATS(exponential_minus_one, exponential_minus_one)
