@@ -6,6 +6,9 @@ latency of arithmetic and to make the call of a vector math function cheap. Meas
 eight is 1.1 to 1.6 times faster wherever it matters (see Note) and costs at most 1.6 times the
 compile time.
 
+A map that calls the math library takes chunks of sixteen, in the loops of `segments`: between calls
+its values are in memory anyway.
+
 A phase with little arithmetic takes a chunk in two parts, the second after the first has been
 stored: a processor's prefetchers follow four streams in small steps better than in large ones, and
 the loop's own cost is still paid once a chunk.
@@ -33,8 +36,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from .nest import Compute, Kernel, Phase, Reduce, value_dtypes
+from .segments import cut
 
 VECTORS_PER_CHUNK = 8
+VECTORS_PER_SEGMENTED_CHUNK = 16
 MINIMUM_LANES = 16  # the math library works on multiples of 16
 MAXIMUM_LANES = 128
 MAXIMUM_NARROW_LANES = 256  # in kernels that count nothing: the loop's own cost shows
@@ -44,13 +49,16 @@ MAXIMUM_STATEMENTS = 200  # beyond this code generation grows faster than the ke
 
 
 def choose_lanes(
-    dtypes: Iterable[np.dtype], vector_bytes: int, maximum: int = MAXIMUM_LANES
+    dtypes: Iterable[np.dtype],
+    vector_bytes: int,
+    maximum: int = MAXIMUM_LANES,
+    vectors: int = VECTORS_PER_CHUNK,
 ) -> int:
     """Elements per chunk for a kernel that holds values of `dtypes`, on a machine with vectors of
     `vector_bytes`.
     """
     widest = max((dtype.itemsize for dtype in dtypes), default=8)
-    return max(MINIMUM_LANES, min(maximum, VECTORS_PER_CHUNK * vector_bytes // widest))
+    return max(MINIMUM_LANES, min(maximum, vectors * vector_bytes // widest))
 
 
 def choose_parts(phase: Phase) -> int:
@@ -65,5 +73,7 @@ def choose_parts(phase: Phase) -> int:
 def schedule(kernel: Kernel, vector_bytes: int) -> Kernel:
     """`kernel` with the number of lanes that suits its dtypes."""
     maximum = MAXIMUM_NARROW_LANES if kernel.mode == "map" else MAXIMUM_LANES
-    dtypes = set(value_dtypes(kernel).values())
-    return kernel.with_lanes(choose_lanes(dtypes, vector_bytes, maximum))
+    dtypes = value_dtypes(kernel)
+    segmented = kernel.mode == "map" and any(cut(phase, dtypes) for phase in kernel.phases)
+    vectors = VECTORS_PER_SEGMENTED_CHUNK if segmented else VECTORS_PER_CHUNK
+    return kernel.with_lanes(choose_lanes(dtypes.values(), vector_bytes, maximum, vectors))

@@ -47,8 +47,10 @@ from ..kernel.nest import (
     value_dtypes,
 )
 from ..kernel.schedule import choose_parts
+from ..kernel.segments import cut
 from .accumulate import Accumulator, accumulator_offsets, combine
 from .operations import BOOL, Operand, Operations
+from .segments import SegmentLoops
 from .text import PARTS, SCALARS, FunctionText, overload, widen
 
 CACHE_LINE = 64
@@ -135,6 +137,7 @@ class PhaseEmission:
         self.accumulators: list[Accumulator] = []
         self.places: dict[int, str] = {}
         self.parts = choose_parts(phase)
+        self.segments: SegmentLoops | None = None
         self.before = "entry"  # the block before the loop
         self.streaming = False
 
@@ -168,6 +171,10 @@ class PhaseEmission:
             self.function.line(f"br i1 {self.large(streams)}, label %stream, label %cached")
             self.function.label("cached")
             self.before = "cached"
+        segments = cut(self.phase, self.outer.dtypes) if self.kernel.mode == "map" else []
+        if segments:
+            self.segments = SegmentLoops(self, segments)
+            self.segments.entry()
         self.function.line("%any = icmp sgt i64 %chunks, 0")
         self.function.line("br i1 %any, label %loop, label %exit")
 
@@ -222,6 +229,9 @@ class PhaseEmission:
     def loops(self) -> None:
         """The loop, the accumulators' way back to memory, and the loop that streams."""
         function = self.function
+        if self.segments is not None:
+            self.segments.chunks(self.before)
+            return
         self.loop("loop", self.before, "done" if self.accumulators else "exit")
         if self.accumulators:
             function.label("done")

@@ -122,10 +122,15 @@ class Operations:
         if dtype == FLOAT16:
             wide = self.math(name, *[self.convert(operand, FLOAT32) for operand in operands])
             return self.convert(wide, dtype)
+        symbol = self.math_symbol(name, dtype, len(operands))
+        return self.call_on_buffers(symbol, operands, dtype)
+
+    def math_symbol(self, name: str, dtype: np.dtype, arity: int) -> str:
+        """The linker's name of a function of the vector math library, declared."""
         symbol = mathlib.symbol(name, dtype)
         self.symbols.add(symbol)
-        self.declarations[symbol] = f"declare void @{symbol}({'ptr, ' * (len(operands) + 1)}i64)"
-        return self.call_on_buffers(symbol, operands, dtype)
+        self.declarations[symbol] = f"declare void @{symbol}({'ptr, ' * (arity + 1)}i64)"
+        return symbol
 
     def call_on_buffers(
         self, symbol: str, operands: tuple[Operand, ...], result: np.dtype

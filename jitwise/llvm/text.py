@@ -87,8 +87,8 @@ class FunctionText:
         """Begin a block."""
         self.lines.append(f"{name}:")
 
-    def buffer(self, place: int, size: int) -> str:
-        """The stack buffer number `place`, of at least `size` bytes."""
+    def buffer(self, place: int | str, size: int) -> str:
+        """The stack buffer called `place`, of at least `size` bytes."""
         name = f"%buffer{place}"
         self.buffers[name] = (name, max(size, self.buffers.get(name, (name, 0))[1]))
         return name

@@ -17,7 +17,7 @@ from ..ir.graph import Value
 from ..ir.primitive import Attrs, Primitive
 from ..rewrite.pattern import holes, node
 from ..rewrite.rule import fold_rule, rule
-from .families import elementwise, in_single, intrinsic, math, method, with_constant
+from .families import MathCall, elementwise, in_single, intrinsic, method, with_constant
 from .integer import and_, shift_right
 from .movement import filled
 
@@ -226,7 +226,9 @@ fmod = elementwise(
 
 # Integer powers of an array of exponents are left to NumPy, which raises for negative ones.
 # A constant exponent is a chain of products (see arithmetic_rules).
-power = elementwise("power", np.power, {"f": math("power")}, hlo="stablehlo.power", ulp=2, flops=40)
+power = elementwise(
+    "power", np.power, {"f": MathCall("power")}, hlo="stablehlo.power", ulp=2, flops=40
+)
 
 
 x, y = holes("x y")

@@ -1,7 +1,7 @@
 """Constructors of primitive rows: what the members of a family have in common.
 
     add  = elementwise("add", np.add, {"i": "add", "f": "fadd"}, hlo="stablehlo.add")
-    sine = elementwise("sine", np.sin, {"f": math("sine")}, ulp=2, flops=20)
+    sine = elementwise("sine", np.sin, {"f": MathCall("sine")}, ulp=2, flops=20)
 
 The type rule comes from the ufunc: a row accepts the dtypes for which the ufunc has a loop. A
 lowering entry is an LLVM opcode, or a function `(emitter, attrs, *operands)`. Dtype kinds: b bool,
@@ -12,7 +12,7 @@ kind without an entry has no native code: the program calls NumPy for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,9 +95,15 @@ def intrinsic(name: str) -> Callable[..., Any]:
     return lambda e, attrs, *operands: e.intrinsic(name, *operands)
 
 
-def math(name: str) -> Callable[..., Any]:
-    """Lower to a call of the vector math library."""
-    return lambda e, attrs, *operands: e.math(name, *operands)
+class MathCall(NamedTuple):
+    """Lowers to a call of the vector math library. A type of its own: a kernel is cut into loops at
+    its calls.
+    """
+
+    name: str
+
+    def __call__(self, e: Any, attrs: Attrs, *operands: Any) -> Any:
+        return e.math(self.name, *operands)
 
 
 def in_single(lower: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,11 +11,11 @@ import numpy as np
 from ..ir.primitive import Primitive
 from ..rewrite.pattern import holes, node
 from ..rewrite.rule import rule
-from .families import elementwise, intrinsic, math
+from .families import MathCall, elementwise, intrinsic
 
 
 def _function(name: str, ufunc: np.ufunc, hlo: str | None, flops: float) -> Primitive:
-    return elementwise(name, ufunc, {"f": math(name)}, hlo=hlo, ulp=2, flops=flops)
+    return elementwise(name, ufunc, {"f": MathCall(name)}, hlo=hlo, ulp=2, flops=flops)
 
 
 sqrt = elementwise("sqrt", np.sqrt, {"f": intrinsic("sqrt")}, hlo="stablehlo.sqrt", flops=6)

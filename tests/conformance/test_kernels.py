@@ -497,7 +497,7 @@ def test_math_functions_are_called_on_vectors_and_on_single_values():
         values = np.linspace(-3, 3, 2 * 200).astype("f4").reshape(2, 200)
         kernel = schedule(builder.finish(16), 64).with_lanes(112)  # no other test shares this code
         compare(kernel, [values, np.array([0.5, 0.25], "f4")], 2, 200)
-        assert set(calls) == {112, 16}
+        assert set(calls) == {112, 96, 16}  # the last chunk of a row asks for what it has
     finally:
         if saved is not None:
             mathlib.register({"sine.f32": saved})
