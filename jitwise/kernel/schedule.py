@@ -11,7 +11,8 @@ its values are in memory anyway.
 
 A phase with little arithmetic takes a chunk in two parts, the second after the first has been
 stored: a processor's prefetchers follow four streams in small steps better than in large ones, and
-the loop's own cost is still paid once a chunk.
+the loop's own cost is still paid once a chunk. A column kernel goes from row to row with a chunk,
+and takes half of one for the same reason.
 
 Note: [Eight vectors]
     ns per element, one thread, AVX-512, codegen level 0        4 vectors    8 vectors
@@ -27,6 +28,13 @@ Note: [Parts]
     add, f64, 8e6 elements                          0.75             0.62          0.63
     16 dependent adds and multiplies, f64, 1e6      0.56             0.39
     add, i8, 1e5 elements, 128 and 256 lanes        0.029            0.024         0.026
+
+Note: [Columns]
+    microseconds, one thread                    eight vectors    four    two     NumPy
+    sum along axis 0, f64, 3 x 1e6              859              808     734     1000
+    sum along axis 0, c128, 3 x 1e6             2815             1508    1408    3410
+    sum along axis 0, f32, 1024 x 1024          44.5             44.0    41.8    62.9
+    max along axis 0, f64, 3 x 1e6              1227             957     873     1274
 """
 
 from __future__ import annotations
@@ -40,6 +48,7 @@ from .segments import cut
 
 VECTORS_PER_CHUNK = 8
 VECTORS_PER_SEGMENTED_CHUNK = 16
+VECTORS_PER_COLUMN_CHUNK = 4
 MINIMUM_LANES = 16  # the math library works on multiples of 16
 MAXIMUM_LANES = 128
 MAXIMUM_NARROW_LANES = 256  # in kernels that count nothing: the loop's own cost shows
@@ -64,7 +73,7 @@ def choose_lanes(
 def choose_parts(phase: Phase) -> int:
     """In how many parts, one after another, a phase takes a chunk."""
     computed = [statement for statement in phase.body if isinstance(statement, Compute)]
-    if any(isinstance(each, Reduce) and each.target is None for each in phase.body):
+    if any(isinstance(each, Reduce) for each in phase.body):
         return 1
     light = all(statement.primitive.flops <= LIGHT_FLOPS for statement in computed)
     return 2 if light and len(computed) <= LIGHT_STATEMENTS else 1
@@ -76,4 +85,6 @@ def schedule(kernel: Kernel, vector_bytes: int) -> Kernel:
     dtypes = value_dtypes(kernel)
     segmented = kernel.mode == "map" and any(cut(phase, dtypes) for phase in kernel.phases)
     vectors = VECTORS_PER_SEGMENTED_CHUNK if segmented else VECTORS_PER_CHUNK
+    if kernel.mode == "column":
+        vectors = VECTORS_PER_COLUMN_CHUNK
     return kernel.with_lanes(choose_lanes(dtypes.values(), vector_bytes, maximum, vectors))

@@ -10,7 +10,7 @@ element.
 
 The lanes of the last chunk from `valid` on repeat a valid element. Only add, multiply and xor would
 count it twice: they take those lanes, after the loop, from the accumulator as it was before the
-last chunk.
+last chunk. Accumulators of column kernels are in `columns`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALIGNMENT = 64
 def accumulator_offsets(kernel: Kernel) -> tuple[tuple[int, ...], int]:
     """Where each reduction's accumulator begins, and the size of them all, in bytes."""
     offsets, position = [], 0
-    for reduction in kernel.reductions if kernel.mode == "row" else ():
+    for reduction in kernel.reductions:
         offsets.append(position)
         position += _aligned(reduction.dtype.itemsize * kernel.lanes)
         if reduction.word in INDEX_WORDS:
@@ -97,26 +97,15 @@ class Accumulator:
 
     def begin(self) -> None:
         """The values at the start of a chunk."""
-        self.before = [self.incoming(index, start) for index, start in enumerate(self.starts)]
+        self.before = [
+            incoming(self.e, f"a{self.slot}_{index}", start, "entry", "loop")
+            for index, start in enumerate(self.starts)
+        ]
         if len(self.starts) == 2:
             slot, scalar = self.slot, SCALARS[self.starts[1].dtype]
             self.e.function.line(
                 f"%chunk{slot} = phi {scalar} [0, %entry], [%following{slot}, %loop]"
             )
-
-    def incoming(self, index: int, start: Operand) -> Operand:
-        """A phi of `start` and the value that `combine` will name."""
-        part = PARTS.get(start.dtype)
-        name = f"a{self.slot}_{index}"
-        texts = []
-        for letter, text in zip("ri", (start.text, start.imag), strict=True):
-            if text is not None:
-                type = self.e.type_of(part or start.dtype)
-                self.e.function.line(
-                    f"%{name}{letter} = phi {type} [{text}, %entry], [%n{name}{letter}, %loop]"
-                )
-                texts.append(f"%{name}{letter}")
-        return Operand(texts[0], start.dtype, texts[1] if part else None)
 
     def combine(self, word: str, value: Operand) -> None:
         """Take one chunk in."""
@@ -126,19 +115,10 @@ class Accumulator:
             self.e.relaxed = self.phase.kernel.fastmath and word in ("add", "multiply")
             after = [combine(self.e, word, self.before[0], value)]
             self.e.relaxed = False
-        self.after = [self.outgoing(index, operand) for index, operand in enumerate(after)]
-
-    def outgoing(self, index: int, operand: Operand) -> Operand:
-        """Give a value the name that the phi waits for."""
-        part = PARTS.get(operand.dtype)
-        type = self.e.type_of(part or operand.dtype)
-        texts = []
-        for letter, text in zip("ri", (operand.text, operand.imag), strict=True):
-            if text is not None:
-                name = f"%na{self.slot}_{index}{letter}"
-                self.e.function.line(f"{name} = freeze {type} {text}")
-                texts.append(name)
-        return Operand(texts[0], operand.dtype, texts[1] if part else None)
+        self.after = [
+            outgoing(self.e, f"a{self.slot}_{index}", operand)
+            for index, operand in enumerate(after)
+        ]
 
     def combine_index(self, word: str, value: Operand) -> list[Operand]:
         """The first nan wins, then the extreme value with the lowest index."""
@@ -191,6 +171,34 @@ class Accumulator:
             e.function.line(f"store i64 {following}, ptr {self.counter}, align {ALIGNMENT}")
         for pointer, value in zip(self.pointers, values, strict=True):
             self.phase.store(value, pointer, ALIGNMENT)
+
+
+def incoming(e: Operations, name: str, start: Operand, before: str, loop: str) -> Operand:
+    """A phi of `start` and the value that `outgoing` will name, in block `loop` entered from
+    `before`.
+    """
+    part = PARTS.get(start.dtype)
+    texts = []
+    for letter, text in zip("ri", (start.text, start.imag), strict=True):
+        if text is not None:
+            type = e.type_of(part or start.dtype)
+            e.function.line(
+                f"%{name}{letter} = phi {type} [{text}, %{before}], [%n{name}{letter}, %{loop}]"
+            )
+            texts.append(f"%{name}{letter}")
+    return Operand(texts[0], start.dtype, texts[1] if part else None)
+
+
+def outgoing(e: Operations, name: str, operand: Operand) -> Operand:
+    """Give a value the name that the phi waits for."""
+    part = PARTS.get(operand.dtype)
+    type = e.type_of(part or operand.dtype)
+    texts = []
+    for letter, text in zip("ri", (operand.text, operand.imag), strict=True):
+        if text is not None:
+            e.function.line(f"%n{name}{letter} = freeze {type} {text}")
+            texts.append(f"%n{name}{letter}")
+    return Operand(texts[0], operand.dtype, texts[1] if part else None)
 
 
 def chunk_dtype(dtype: np.dtype) -> np.dtype:

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..kernel.nest import Kernel, identity
+from ..kernel.schedule import LIGHT_STATEMENTS
 from . import mathlib
 from .emit import ModuleText, emit_kernels
 
@@ -140,7 +141,10 @@ def vector_bytes() -> int:
 
 def level_for(kernel: Kernel) -> int:
     """The code generation level that pays for a kernel's own speed."""
-    return 1 if kernel.mode == "row" and kernel.reductions else 0
+    if not kernel.reductions:
+        return 0
+    light = kernel.mode == "row" or len(kernel.phases[0].body) <= LIGHT_STATEMENTS
+    return 1 if light else 0
 
 
 def compile_kernel(kernel: Kernel) -> CompiledKernel:

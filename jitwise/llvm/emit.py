@@ -14,6 +14,8 @@ chunk.
       prologue                           %v4 = load <64 x float>, ptr %p0, align 1   br exit
       br %any, loop, exit                ... br %more, loop, done
 
+A column kernel takes several rows at a call and has another signature: see `columns`.
+
 A phase that memory alone keeps busy takes a chunk in parts, one after another (see `schedule`). A
 short one of a map has its loop twice: `stream` stores past the caches, for outputs that begin at
 cache lines and are far larger than the caches, or when the driver passes any `scalars` at all.
@@ -48,7 +50,8 @@ from ..kernel.nest import (
 )
 from ..kernel.schedule import choose_parts
 from ..kernel.segments import cut
-from .accumulate import Accumulator, accumulator_offsets, combine
+from .accumulate import Accumulator, accumulator_offsets
+from .columns import COLUMN_SIGNATURE, ColumnAccumulator, column_entry, column_loops
 from .operations import BOOL, Operand, Operations
 from .segments import SegmentLoops
 from .text import PARTS, SCALARS, FunctionText, overload, widen
@@ -111,8 +114,9 @@ class _KernelEmission:
         function.label("exit")
         function.line("ret void")
         allocations = function.allocations()
+        signature = COLUMN_SIGNATURE if self.kernel.mode == "column" else SIGNATURE
         return [
-            f"define void @{name}({SIGNATURE}) nounwind {{",
+            f"define void @{name}({signature}) nounwind {{",
             "entry:",
             *allocations,
             *function.lines,
@@ -135,6 +139,7 @@ class PhaseEmission:
         self.body_scalars: dict[int, Operand] = {}
         self.moving: list[int] = []
         self.accumulators: list[Accumulator] = []
+        self.column_accumulators: list[ColumnAccumulator] = []
         self.places: dict[int, str] = {}
         self.parts = choose_parts(phase)
         self.segments: SegmentLoops | None = None
@@ -162,10 +167,12 @@ class PhaseEmission:
             )
         self.body_scalars = self.used_scalars()
         self.e.lanes = self.kernel.lanes
-        if self.kernel.mode == "row":
-            for statement in self.phase.body:
-                if isinstance(statement, Reduce):
-                    self.accumulators.append(Accumulator(self, statement))
+        reduces = [each for each in self.phase.body if isinstance(each, Reduce)]
+        if self.kernel.mode == "column":
+            self.column_accumulators = [ColumnAccumulator(self, each) for each in reduces]
+            column_entry(self)
+        else:
+            self.accumulators = [Accumulator(self, each) for each in reduces]
         streams = self.streams()
         if streams:
             self.function.line(f"br i1 {self.large(streams)}, label %stream, label %cached")
@@ -228,6 +235,9 @@ class PhaseEmission:
 
     def loops(self) -> None:
         """The loop, the accumulators' way back to memory, and the loop that streams."""
+        if self.kernel.mode == "column":
+            column_loops(self)
+            return
         function = self.function
         if self.segments is not None:
             self.segments.chunks(self.before)
@@ -349,11 +359,8 @@ class PhaseEmission:
                 )
             case Store(target, value):
                 self.store(self.value(value), self.places[target])
-            case Reduce(_, word, value, None):
+            case Reduce(_, word, value, _):
                 next(waiting).combine(word, self.value(value))
-            case Reduce(_, word, value, int(target)):
-                before = self.load(self.places[target], self.outer.dtypes[target])
-                self.store(combine(self.e, word, before, self.value(value)), self.places[target])
 
     # ---- memory
 

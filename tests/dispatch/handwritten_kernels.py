@@ -1,7 +1,9 @@
 """Kernels as LLVM text written by hand, so that the driver is tested without the code generator.
 
 `PhaseText` writes a phase, `compile_text` makes machine code, and the functions below make whole
-kernels of it. The phase signature is the one that the native runtime calls.
+kernels of it. The phase signature is the one that the native runtime calls; column kernels are
+given the number of rows for `valid`, where to begin for `accumulators`, and the distances between
+rows for `scalars`.
 """
 
 from __future__ import annotations
@@ -185,6 +187,56 @@ class PhaseText:
         return "\n".join([*lines, "exit:", "ret void", "}"])
 
 
+class ColumnText(PhaseText):
+    """Writes the phase of a column kernel: `body` makes %sum of %x, a chunk of operand 0, and of
+    %acc.
+    """
+
+    output = 1
+
+    def finish(self) -> str:
+        vector, out = self.vector, self.output
+        lines = [f"define void @{self.name}({SIGNATURE}) {{", "entry:", *self.entry]
+        for name, k in (("in", 0), ("out", out)):
+            lines += [
+                f"%{name}pp = getelementptr ptr, ptr %pointers, i64 {k}",
+                f"%{name}0 = load ptr, ptr %{name}pp",
+                f"%{name}sp = getelementptr i64, ptr %steps, i64 {k}",
+                f"%{name}step = load i64, ptr %{name}sp",
+            ]
+        lines += [
+            "%down = load i64, ptr %scalars",
+            "%own = icmp eq ptr %accumulators, null",
+            "%any = icmp sgt i64 %chunks, 0",
+            "br i1 %any, label %loop, label %exit",
+            "loop:",
+            "%i = phi i64 [%chunks, %entry], [%left, %stored]",
+            "%in = phi ptr [%in0, %entry], [%in1, %stored]",
+            "%out = phi ptr [%out0, %entry], [%out1, %stored]",
+            "%from = select i1 %own, ptr %out, ptr %accumulators",
+            f"%start = load {vector}, ptr %from, align 1",
+            "br label %row",
+            "row:",
+            "%j = phi i64 [%valid, %loop], [%fewer, %row]",
+            "%p = phi ptr [%in, %loop], [%below, %row]",
+            f"%acc = phi {vector} [%start, %loop], [%sum, %row]",
+            f"%x = load {vector}, ptr %p, align 1",
+            *self.body,
+            "%below = getelementptr i8, ptr %p, i64 %down",
+            "%fewer = sub i64 %j, 1",
+            "%again = icmp sgt i64 %fewer, 0",
+            "br i1 %again, label %row, label %stored",
+            "stored:",
+            f"store {vector} %sum, ptr %out, align 1",
+            "%in1 = getelementptr i8, ptr %in, i64 %instep",
+            "%out1 = getelementptr i8, ptr %out, i64 %outstep",
+            "%left = sub i64 %i, 1",
+            "%more = icmp sgt i64 %left, 0",
+            "br i1 %more, label %loop, label %exit",
+        ]
+        return "\n".join([*lines, "exit:", "ret void", "}"])
+
+
 def _kernel(mode: str, lanes: int, phases: list[PhaseText], **spec: Any) -> Any:
     engine = compile_text("\n".join(phase.finish() for phase in phases))
     addresses = [engine.get_function_address(phase.name) for phase in phases]
@@ -314,16 +366,15 @@ def column_sum(
 ) -> Any:
     """out[c] = sum over rows of x[r, c], or of x[r, c] * w[r]."""
     size, kind = _itemsize(dtype), "f" if _float(dtype) else ""
-    phase = PhaseText("phase", lanes, dtype)
+    phase = ColumnText("phase", lanes, dtype)
     inputs = [(size, "vector"), (size, "row")] if weighted else [(size, "vector")]
+    phase.output = len(inputs)
+    value = "%x"
     if weighted:
         weight = phase.load_single(1)
-    value, total = phase.load(0), phase.load(len(inputs))
-    if weighted:
-        phase.body.append(f"%w = {kind}mul {phase.vector} {value}, {weight}")
+        phase.body.append(f"%w = {kind}mul {phase.vector} %x, {weight}")
         value = "%w"
-    phase.body.append(f"%s = {kind}add {phase.vector} {total}, {value}")
-    phase.store(len(inputs), "%s")
+    phase.body.append(f"%sum = {kind}add {phase.vector} %acc, {value}")
     return _kernel(
         "column",
         lanes,

@@ -159,14 +159,16 @@ def test_rows_of_every_length(length, count):
     assert np.array_equal(out, expected, equal_nan=True)
 
 
-def test_an_empty_row_sums_to_plus_zero_and_a_row_of_minus_zeros_to_minus_zero():
+def test_an_empty_row_sums_to_plus_zero_and_so_does_a_row_of_minus_zeros():
     out = np.full(3, np.nan)
     kernels.row_sum().run([np.empty((3, 0))], [out], 2, 1)
     assert np.array_equal(out, np.zeros(3))
     assert not np.signbit(out).any()
-    for length in (1, 5, 40):
+    for length in (1, 5, 40, 3000):
+        out[:] = np.nan
         kernels.row_sum().run([np.full((3, length), -0.0)], [out], 2, 1)
-        assert np.signbit(out).all()
+        assert np.array_equal(out, np.zeros(3))
+        assert not np.signbit(out).any()
 
 
 @pytest.mark.parametrize("length", [1, 2, 31, 96, 97, 300, 10000])
@@ -230,7 +232,9 @@ def test_a_column_reduction_does_every_layout(case, count, data):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "shape",
-    [(0, 5), (1, 1), (3, 50), (1000, 1), (100_001, 3), (5000, 33), (200, 5000), (4000, 129)],
+    [(0, 5), (1, 1), (3, 50), (1000, 1), (100_001, 3), (5000, 33), (200, 5000), (4000, 129)]
+    + [(rows, 70) for rows in (1, 2, 7, 8, 9, 15, 16, 17, 63, 65)]
+    + [(9, columns) for columns in (15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65)],
 )
 def test_columns_of_every_size(shape, weighted):
     x, w = values(shape, 1), values(shape[0], 2)

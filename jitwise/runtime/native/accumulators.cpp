@@ -3,16 +3,9 @@
 #include <complex>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "half.h"
-
-// Merging runs once per block and row: worth the widest vectors there are.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
-#define JITWISE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define JITWISE_WIDE
-#endif
+#include "wide.h"
 
 namespace jitwise {
 
@@ -35,6 +28,11 @@ template <class T>
 bool less(std::complex<T> a, std::complex<T> b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
 }
+struct Half {
+    std::uint16_t bits;
+};
+bool is_nan(Half a) { return is_nan(half_to_float(a.bits)); }
+bool less(Half a, Half b) { return half_to_float(a.bits) < half_to_float(b.bits); }
 
 struct Add {
     template <class T>
@@ -57,16 +55,17 @@ struct Multiply {
                 a.real() * b.imag() + a.imag() * b.real()};
     }
 };
+// As the code of a phase does it: the first nan wins; of equal values, which are zeros, the second.
 struct Min {
     template <class T>
     static T apply(T a, T b) {
-        return is_nan(a) || less(a, b) || a == b ? a : b;
+        return is_nan(a) | (less(a, b) & !is_nan(b)) ? a : b;
     }
 };
 struct Max {
     template <class T>
     static T apply(T a, T b) {
-        return is_nan(a) || less(b, a) || a == b ? a : b;
+        return is_nan(a) | (less(b, a) & !is_nan(b)) ? a : b;
     }
 };
 struct And {
@@ -96,105 +95,45 @@ T load(const char *address) {
 }
 
 template <class Op, class T>
-inline void merge_typed(char *__restrict dst, const char *__restrict src, std::int64_t count) {
+void merge_plain(char *__restrict dst, const char *__restrict src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         T value = Op::apply(load<T>(dst + i * sizeof(T)), load<T>(src + i * sizeof(T)));
         std::memcpy(dst + i * sizeof(T), &value, sizeof(T));
     }
 }
 
-template <class Op, class T>
-void merge_plain(char *dst, const char *src, std::int64_t count) {
-    merge_typed<Op, T>(dst, src, count);
+// `target_clones` and templates do not mix: what is to be wide is spelt out, or chosen by a switch.
+JITWISE_WIDE void add_f32(char *dst, const char *src, std::int64_t count) {
+    float *__restrict a = reinterpret_cast<float *>(dst);
+    const float *__restrict b = reinterpret_cast<const float *>(src);
+    for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
-
-// Without branches: loops of these become vectors, and what is left of a tree does not depend on
-// guesses. Of NumPy's extremes, the first nan wins, then the first of equals.
-struct Sum {
-    template <class T>
-    static T apply(T a, T b) {
-        return a + b;
-    }
-};
-
-template <class T>
-T chosen(bool second, T a, T b) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    Bits x, y;
-    std::memcpy(&x, &a, sizeof(T));
-    std::memcpy(&y, &b, sizeof(T));
-    x ^= (x ^ y) & -static_cast<Bits>(second);
-    std::memcpy(&a, &x, sizeof(T));
-    return a;
+JITWISE_WIDE void add_f64(char *dst, const char *src, std::int64_t count) {
+    double *__restrict a = reinterpret_cast<double *>(dst);
+    const double *__restrict b = reinterpret_cast<const double *>(src);
+    for (std::int64_t i = 0; i < count; ++i) a[i] = a[i] + b[i];
 }
-struct Smallest {
-    template <class T>
-    static T apply(T a, T b) {
-        return chosen(((b < a) | (b != b)) & (a == a), a, b);
-    }
-};
-struct Largest {
-    template <class T>
-    static T apply(T a, T b) {
-        return chosen(((b > a) | (b != b)) & (a == a), a, b);
-    }
-};
+void add_c64(char *dst, const char *src, std::int64_t count) { add_f32(dst, src, 2 * count); }
+void add_c128(char *dst, const char *src, std::int64_t count) { add_f64(dst, src, 2 * count); }
 
 template <class Op, class T>
-__attribute__((always_inline)) inline void merge_wide(T *__restrict a, const T *__restrict b,
-                                                      std::int64_t count) {
+__attribute__((always_inline)) inline void merge_dense(char *dst, const char *src,
+                                                       std::int64_t count) {
+    T *__restrict a = reinterpret_cast<T *>(dst);
+    const T *__restrict b = reinterpret_cast<const T *>(src);
     for (std::int64_t i = 0; i < count; ++i) a[i] = Op::apply(a[i], b[i]);
 }
-
-// Folds the upper half onto the lower one, again and again.
-template <class Op, class T, int lanes>
-__attribute__((always_inline)) inline void fold(T *a) {
-    if constexpr (lanes > 1) {
-        merge_wide<Op, T>(a, a + lanes / 2, lanes / 2);
-        fold<Op, T, lanes / 2>(a);
-    }
+JITWISE_WIDE void min_f32(char *dst, const char *src, std::int64_t count) {
+    merge_dense<Min, float>(dst, src, count);
 }
-
-template <class Op, class T>
-__attribute__((always_inline)) inline void tree_of(T *a, int lanes) {
-    if (lanes == 128) return fold<Op, T, 128>(a);
-    if (lanes == 64) return fold<Op, T, 64>(a);
-    if (lanes == 32) return fold<Op, T, 32>(a);
-    for (int half; lanes > 1; lanes = half) {
-        half = (lanes + 1) / 2;
-        merge_wide<Op, T>(a, a + half, lanes - half);
-    }
+JITWISE_WIDE void min_f64(char *dst, const char *src, std::int64_t count) {
+    merge_dense<Min, double>(dst, src, count);
 }
-
-// `target_clones` and templates do not mix: what matters is spelt out.
-#define JITWISE_WIDE_REDUCTION(name, Op, T)                                                 \
-    JITWISE_WIDE void merge_##name(char *dst, const char *src, std::int64_t count) {        \
-        merge_wide<Op, T>(reinterpret_cast<T *>(dst), reinterpret_cast<const T *>(src), count); \
-    }                                                                                       \
-    JITWISE_WIDE void tree_##name(char *values, int lanes) {                                \
-        tree_of<Op, T>(reinterpret_cast<T *>(values), lanes);                               \
-    }
-JITWISE_WIDE_REDUCTION(sum_f32, Sum, float)
-JITWISE_WIDE_REDUCTION(sum_f64, Sum, double)
-JITWISE_WIDE_REDUCTION(smallest_f32, Smallest, float)
-JITWISE_WIDE_REDUCTION(smallest_f64, Smallest, double)
-JITWISE_WIDE_REDUCTION(largest_f32, Largest, float)
-JITWISE_WIDE_REDUCTION(largest_f64, Largest, double)
-#undef JITWISE_WIDE_REDUCTION
-
-template <class T>
-void prepare_wide(Reduction &r) {
-    constexpr bool single = sizeof(T) == 4;
-    if (r.op == Combine::add) {
-        r.merge = single ? merge_sum_f32 : merge_sum_f64;
-        r.tree = single ? tree_sum_f32 : tree_sum_f64;
-    } else if (r.op == Combine::min) {
-        r.merge = single ? merge_smallest_f32 : merge_smallest_f64;
-        r.tree = single ? tree_smallest_f32 : tree_smallest_f64;
-    } else if (r.op == Combine::max) {
-        r.merge = single ? merge_largest_f32 : merge_largest_f64;
-        r.tree = single ? tree_largest_f32 : tree_largest_f64;
-    }
+JITWISE_WIDE void max_f32(char *dst, const char *src, std::int64_t count) {
+    merge_dense<Max, float>(dst, src, count);
+}
+JITWISE_WIDE void max_f64(char *dst, const char *src, std::int64_t count) {
+    merge_dense<Max, double>(dst, src, count);
 }
 
 template <class Op>
@@ -207,37 +146,70 @@ void merge_half(char *dst, const char *src, std::int64_t count) {
     }
 }
 
-struct Widen {
-    template <class T>
-    static T from(const char *address) {
-        return load<T>(address);
+// The first nan wins, then the extreme value, then the lowest index. Index -1, the highest without
+// its sign, holds no element; the value there is the identity.
+template <class T, bool is_min>
+__attribute__((always_inline)) inline void take_better(char *values, std::int64_t *indices,
+                                                       const char *other_values,
+                                                       const std::int64_t *other_indices,
+                                                       std::int64_t count) {
+    T *__restrict a = reinterpret_cast<T *>(values);
+    const T *__restrict b = reinterpret_cast<const T *>(other_values);
+    std::uint64_t *__restrict at = reinterpret_cast<std::uint64_t *>(indices);
+    const std::uint64_t *__restrict other =
+        reinterpret_cast<const std::uint64_t *>(other_indices);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const T x = a[i], y = b[i];
+        const bool x_nan = is_nan(x), y_nan = is_nan(y);
+        const bool better = (is_min ? less(y, x) : less(x, y)) & !x_nan;
+        const bool worse = (is_min ? less(x, y) : less(y, x)) & !x_nan;
+        const bool level = (x_nan & y_nan) | !(better | worse | x_nan | y_nan);
+        const bool take = better | (y_nan & !x_nan) | (level & (other[i] < at[i]));
+        a[i] = take ? y : x;
+        at[i] = take ? other[i] : at[i];
     }
-};
-struct WidenHalf {
-    template <class T>
-    static float from(const char *address) {
-        return half_to_float(load<std::uint16_t>(address));
-    }
-};
+}
 
-// The first nan wins, then the extreme value, then the lowest index; index -1 holds no element.
-template <class T, bool is_min, class Read>
+template <bool is_min>
+__attribute__((always_inline)) inline void take_better_of(ElementType type, char *values,
+                                                          std::int64_t *indices,
+                                                          const char *other_values,
+                                                          const std::int64_t *other_indices,
+                                                          std::int64_t count) {
+#define JITWISE_CASE(name, T)                                                           \
+    case ElementType::name:                                                             \
+        return take_better<T, is_min>(values, indices, other_values, other_indices, count);
+    switch (type) {
+        JITWISE_CASE(i8, std::int8_t)
+        JITWISE_CASE(i16, std::int16_t)
+        JITWISE_CASE(i32, std::int32_t)
+        JITWISE_CASE(i64, std::int64_t)
+        JITWISE_CASE(boolean, std::uint8_t)
+        JITWISE_CASE(u8, std::uint8_t)
+        JITWISE_CASE(u16, std::uint16_t)
+        JITWISE_CASE(u32, std::uint32_t)
+        JITWISE_CASE(u64, std::uint64_t)
+        JITWISE_CASE(f16, Half)
+        JITWISE_CASE(f32, float)
+        JITWISE_CASE(f64, double)
+        JITWISE_CASE(c64, std::complex<float>)
+        JITWISE_CASE(c128, std::complex<double>)
+    default: return;
+    }
+#undef JITWISE_CASE
+}
+
+JITWISE_WIDE void merge_index(ElementType type, bool is_min, char *values, std::int64_t *indices,
+                              const char *other_values, const std::int64_t *other_indices,
+                              std::int64_t count) {
+    if (is_min) take_better_of<true>(type, values, indices, other_values, other_indices, count);
+    else take_better_of<false>(type, values, indices, other_values, other_indices, count);
+}
+
+template <ElementType type, bool is_min>
 void merge_indexed(char *values, std::int64_t *indices, const char *other_values,
                    const std::int64_t *other_indices, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (other_indices[i] < 0) continue;
-        auto a = Read::template from<T>(values + i * sizeof(T));
-        auto b = Read::template from<T>(other_values + i * sizeof(T));
-        bool earlier = other_indices[i] < indices[i];
-        bool take;
-        if (indices[i] < 0) take = true;
-        else if (is_nan(a) || is_nan(b)) take = is_nan(b) && (!is_nan(a) || earlier);
-        else if (is_min ? less(b, a) : less(a, b)) take = true;
-        else take = earlier && !(is_min ? less(a, b) : less(b, a));
-        if (!take) continue;
-        std::memcpy(values + i * sizeof(T), other_values + i * sizeof(T), sizeof(T));
-        indices[i] = other_indices[i];
-    }
+    merge_index(type, is_min, values, indices, other_values, other_indices, count);
 }
 
 template <class T>
@@ -266,11 +238,31 @@ Merge bit_merge(Combine op) {
     }
 }
 
-template <class T, class Read>
-MergeIndexed indexed_merge(Combine op) {
-    if (op == Combine::argmin) return merge_indexed<T, true, Read>;
-    if (op == Combine::argmax) return merge_indexed<T, false, Read>;
-    return nullptr;
+template <ElementType type>
+MergeIndexed merge_of(Combine op) {
+    return op == Combine::argmin   ? merge_indexed<type, true>
+           : op == Combine::argmax ? merge_indexed<type, false>
+                                   : nullptr;
+}
+
+MergeIndexed indexed_merge(Combine op, ElementType type) {
+    switch (type) {
+    case ElementType::boolean: return merge_of<ElementType::boolean>(op);
+    case ElementType::i8: return merge_of<ElementType::i8>(op);
+    case ElementType::i16: return merge_of<ElementType::i16>(op);
+    case ElementType::i32: return merge_of<ElementType::i32>(op);
+    case ElementType::i64: return merge_of<ElementType::i64>(op);
+    case ElementType::u8: return merge_of<ElementType::u8>(op);
+    case ElementType::u16: return merge_of<ElementType::u16>(op);
+    case ElementType::u32: return merge_of<ElementType::u32>(op);
+    case ElementType::u64: return merge_of<ElementType::u64>(op);
+    case ElementType::f16: return merge_of<ElementType::f16>(op);
+    case ElementType::f32: return merge_of<ElementType::f32>(op);
+    case ElementType::f64: return merge_of<ElementType::f64>(op);
+    case ElementType::c64: return merge_of<ElementType::c64>(op);
+    case ElementType::c128: return merge_of<ElementType::c128>(op);
+    default: return nullptr;
+    }
 }
 
 template <class T>
@@ -278,7 +270,6 @@ void prepare_integer(Reduction &r) {
     using limits = std::numeric_limits<T>;
     r.merge = plain_merge<T>(r.op);
     if (r.merge == nullptr) r.merge = bit_merge<T>(r.op);
-    r.merge_indexed = indexed_merge<T, Widen>(r.op);
     T identity = 0;
     if (r.op == Combine::multiply) identity = 1;
     if (r.op == Combine::min || r.op == Combine::argmin) identity = limits::max();
@@ -292,31 +283,32 @@ template <class T>
 void prepare_real(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<T>(r.op);
-    prepare_wide<T>(r);
-    r.merge_indexed = indexed_merge<T, Widen>(r.op);
-    T identity = T(-0.0);
+    if (r.op == Combine::add) r.merge = sizeof(T) == 4 ? add_f32 : add_f64;
+    if (r.op == Combine::min) r.merge = sizeof(T) == 4 ? min_f32 : min_f64;
+    if (r.op == Combine::max) r.merge = sizeof(T) == 4 ? max_f32 : max_f64;
+    T identity = 0;
     if (r.op == Combine::multiply) identity = 1;
     if (r.op == Combine::min || r.op == Combine::argmin) identity = infinity;
     if (r.op == Combine::max || r.op == Combine::argmax) identity = -infinity;
     set(r.identity, identity);
-    set(r.empty, r.op == Combine::add ? T(0) : identity);
+    set(r.empty, identity);
 }
 
 template <class T>
 void prepare_complex(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<std::complex<T>>(r.op);
-    r.merge_indexed = indexed_merge<std::complex<T>, Widen>(r.op);
-    std::complex<T> identity(T(-0.0), T(-0.0));
+    if (r.op == Combine::add) r.merge = sizeof(T) == 4 ? add_c64 : add_c128;
+    std::complex<T> identity;
     if (r.op == Combine::multiply) identity = T(1);
     if (r.op == Combine::min || r.op == Combine::argmin) identity = {infinity, infinity};
     if (r.op == Combine::max || r.op == Combine::argmax) identity = {-infinity, -infinity};
     set(r.identity, identity);
-    set(r.empty, r.op == Combine::add ? std::complex<T>() : identity);
+    set(r.empty, identity);
 }
 
 void prepare_half(Reduction &r) {
-    std::uint16_t identity = 0x8000, infinity = 0x7c00;
+    std::uint16_t identity = 0, infinity = 0x7c00;
     switch (r.op) {
     case Combine::add: r.merge = merge_half<Add>; break;
     case Combine::multiply:
@@ -335,12 +327,12 @@ void prepare_half(Reduction &r) {
     case Combine::argmax: identity = infinity | 0x8000; break;
     default: break;
     }
-    r.merge_indexed = indexed_merge<std::uint16_t, WidenHalf>(r.op);
     set(r.identity, identity);
-    set(r.empty, r.op == Combine::add ? std::uint16_t(0) : identity);
+    set(r.empty, identity);
 }
 
-// A sum of booleans is `or`, a product `and`, and so are the extremes.
+// A sum of booleans is `or`, a product `and`, and so are the extremes. The first element that is
+// not the identity decides.
 void prepare_boolean(Reduction &r) {
     bool all = r.op == Combine::multiply || r.op == Combine::min || r.op == Combine::bit_and;
     bool parity = r.op == Combine::bit_xor;
@@ -348,8 +340,8 @@ void prepare_boolean(Reduction &r) {
                              : bit_merge<std::uint8_t>(all      ? Combine::bit_and
                                                        : parity ? Combine::bit_xor
                                                                 : Combine::bit_or);
-    r.merge_indexed = indexed_merge<std::uint8_t, Widen>(r.op);
     std::uint8_t identity = all || r.op == Combine::argmin;
+    r.stops = !parity;
     set(r.identity, identity);
     set(r.empty, identity);
 }
@@ -368,6 +360,7 @@ bool combine_named(const char *name, Combine *op) {
 }
 
 bool prepare_reduction(Reduction &r) {
+    r.merge_indexed = indexed_merge(r.op, r.type);
     switch (r.type) {
     case ElementType::boolean: prepare_boolean(r); break;
     case ElementType::i8: prepare_integer<std::int8_t>(r); break;
@@ -408,10 +401,7 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
     const int itemsize = size_of(r.type);
     char *values = accumulators + r.offset;
     std::int64_t *indices = reinterpret_cast<std::int64_t *>(accumulators + r.indices_offset);
-    if (r.tree != nullptr) {
-        r.tree(values, lanes);
-        lanes = 1;
-    }
+    if (reduce_by_tree(r, lanes, accumulators, scalar)) return;
     while (lanes > 1) {
         int half = (lanes + 1) / 2;
         if (r.merge != nullptr) r.merge(values, values + half * itemsize, lanes - half);
@@ -420,8 +410,8 @@ void reduce_lanes(const Reduction &r, int lanes, char *accumulators, char *scala
                             lanes - half);
         lanes = half;
     }
-    // All 16 bytes: a copy of a known size is no call. An accumulator is no smaller.
-    std::memcpy(scalar, r.merge != nullptr ? values : reinterpret_cast<char *>(indices), 16);
+    if (r.merge != nullptr) std::memcpy(scalar, values, itemsize);
+    else std::memcpy(scalar, indices, sizeof(std::int64_t));
 }
 
 void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators, int lane,
@@ -435,6 +425,10 @@ void result_of_wide_lane(const Reduction &r, int lanes, const char *accumulators
     std::memcpy(&index, accumulators + r.indices_offset + lane * sizeof(index), sizeof(index));
     index /= lanes;
     std::memcpy(scalar, &index, sizeof(index));
+}
+
+bool is_decided(const Reduction &r, int lanes, const char *accumulators) {
+    return std::memchr(accumulators + r.offset, !r.identity[0], lanes) != nullptr;
 }
 
 void set_counters(const Reduction *first, const Reduction *last, char *accumulators,

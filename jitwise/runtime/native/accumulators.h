@@ -32,9 +32,6 @@ using Merge = void (*)(char *dst, const char *src, std::int64_t count);
 using MergeIndexed = void (*)(char *values, std::int64_t *indices, const char *other_values,
                               const std::int64_t *other_indices, std::int64_t count);
 
-// The lanes' tree in one call; leaves the result in the first lane.
-using LaneTree = void (*)(char *values, int lanes);
-
 struct Reduction {
     Combine op;
     ElementType type;
@@ -44,7 +41,7 @@ struct Reduction {
     std::size_t counter_offset = 0;
     Merge merge = nullptr;
     MergeIndexed merge_indexed = nullptr;
-    LaneTree tree = nullptr;
+    bool stops = false;  // one element may decide, whatever follows
     char identity[16] = {};
     char empty[16] = {};  // the result over no elements
 };
@@ -59,6 +56,8 @@ void merge_accumulators(const Reduction *first, const Reduction *last, int lanes
 // The result of reducing the lanes: 16 bytes per reduction to scalars[16 * r]; destroys the
 // accumulator.
 void reduce_lanes(const Reduction &reduction, int lanes, char *accumulators, char *scalar);
+// The same for the common types, with wide vectors. False: not one of them.
+bool reduce_by_tree(const Reduction &reduction, int lanes, char *accumulators, char *scalar);
 // Result of one lane, when every lane is a row of its own (`lanes` lanes per chunk).
 void result_of_wide_lane(const Reduction &reduction, int lanes, const char *accumulators, int lane,
                          char *scalar);
@@ -71,6 +70,8 @@ inline void result_of_lane(const Reduction &reduction, int lanes, const char *ac
         std::memcpy(scalar, value + lane * 4, 4);
     else result_of_wide_lane(reduction, lanes, accumulators, lane, scalar);
 }
+// Whether no later element can change the result. For reductions that stop.
+bool is_decided(const Reduction &reduction, int lanes, const char *accumulators);
 void set_counters(const Reduction *first, const Reduction *last, char *accumulators,
                   std::int64_t index);
 

@@ -1,8 +1,8 @@
 // Column kernels: out[c] = combine over r of f(x[r, c]), element by element of the kept axes.
 //
-// The kept axes are flattened and cut into blocks that stay in the first-level cache; a block goes
-// through all rows before the next begins. Outputs accumulate in a padded buffer. Two refinements,
-// both decided by the sizes alone, so that bits depend on nothing else:
+// The kept axes are flattened and cut into blocks whose results stay in the first-level cache; a
+// block goes through all rows before the next begins, eight rows at a call. Two refinements, both
+// decided by the sizes alone, so that bits depend on nothing else:
 //   few columns   m rows are taken as one row of m * columns; the m partial results are merged
 //   pairwise:
 //                     rows   a b | c d | e f | g h      2 columns, m = 2:   a b c d | e f g h
@@ -19,8 +19,9 @@ namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t block_budget =
-    24576;  // bytes of operands and accumulators of a column block
+constexpr std::int64_t rows_per_call = 8;
+constexpr std::int64_t block_budget = 24576;     // bytes of the results of a column block
+constexpr std::int64_t stream_budget = 1 << 17;  // of one that is written only once
 constexpr std::int64_t row_block_points = 65536;  // points of a block of rows
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
@@ -62,163 +63,216 @@ ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const 
 
 void ColumnPlan::choose_sizes() {
     const std::int64_t lanes = kernel.lanes;
-    if (columns > 0 && columns < 2 * lanes && !has_row_operand)
-        while (fold * columns < 4 * lanes && fold * 2 <= rows) fold *= 2;
-    std::int64_t bytes = 0;
-    for (const OperandSpec &operand : kernel.operands)
-        bytes += operand.role == Role::vector ? operand.itemsize : 0;
-    column_block =
-        std::max<std::int64_t>(1, block_budget / std::max<std::int64_t>(bytes, 1) / lanes) * lanes;
+    if (columns > 0 && columns < 4 * lanes && !has_row_operand)
+        while (fold * columns < 8 * lanes && fold * 2 <= rows) fold *= 2;
+    std::int64_t bytes = 1;
+    for (int k = kernel.input_count; k < kernel.operand_count(); ++k)
+        bytes += kernel.operands[k].itemsize;
+    const std::int64_t budget = rows <= rows_per_call ? stream_budget : block_budget;
+    column_block = std::max<std::int64_t>(1, budget / bytes / lanes) * lanes;
     if (fold > 1) column_block = std::max(column_block, (width() + lanes - 1) / lanes * lanes);
     const std::int64_t most =
         std::max<std::int64_t>(fold, row_block_points / std::max<std::int64_t>(columns, 1));
-    row_block = columns <= 8 * lanes && rows > 2 * most ? most / fold * fold
+    row_block = columns <= 16 * lanes && rows > 2 * most ? most / fold * fold
                                                         : std::max<std::int64_t>(rows, 1);
 }
 
 namespace {
 
-// One thread's buffers, and its work on one block of rows by one block of columns.
+// One thread's buffers, and its work on some rows of a block of columns.
+//
+// Columns that do not fill a chunk are the end of a chunk of their own, which begins at earlier
+// columns:
+//     10 columns, lanes = 4     0 1 2 3 | 4 5 6 7       6 7 8 9
+// so that nothing is copied; the columns that were done twice are dropped. Fewer columns than lanes
+// are packed and padded.
 class ColumnWorker {
 public:
-    explicit ColumnWorker(const ColumnPlan &plan)
+    ColumnWorker(const ColumnPlan &plan, std::int64_t block)
         : plan_(plan),
           kernel_(plan.kernel),
           lanes_(kernel_.lanes),
-          block_(std::min(plan.column_block, (plan.width() + lanes_ - 1) / lanes_ * lanes_)),
+          capacity_(std::max(block, rows_per_call * lanes_)),
+          block_(block),
           memory_(bytes()) {
+        std::fill_n(packed_begin_, kernel_.input_count, -1);
         char *free = memory_.data();
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             const int itemsize = kernel_.operands[k].itemsize;
+            const Role role = kernel_.operands[k].role;
+            steps_[k] = role == Role::vector ? static_cast<std::int64_t>(itemsize) * lanes_ : 0;
+            downs_[k] = 0;
+            if (role == Role::scalar) pointers_[k] = plan.spaces[k].data;
             buffers_[k] = free;
-            free += aligned(block_ * itemsize);
-            steps_[k] = kernel_.operands[k].role == Role::vector
-                            ? static_cast<std::int64_t>(itemsize) * lanes_
-                            : 0;
-            if (kernel_.operands[k].role == Role::scalar) pointers_[k] = plan.spaces[k].data;
+            if (!kernel_.is_output(k)) {
+                free += aligned((role == Role::vector ? capacity_ : 1) * itemsize);
+                continue;
+            }
+            ends_[k] = free + aligned(block_ * itemsize);
+            partial_[k] = ends_[k] + aligned(lanes_ * itemsize);
+            free = partial_[k] + aligned(block_ * itemsize);
         }
-        saved_ = free;
     }
 
-    // Accumulates rows [row, row_end) into the buffers of the outputs: columns [begin, begin +
-    // count), folded.
-    void accumulate(std::int64_t row, std::int64_t row_end, std::int64_t begin,
-                    std::int64_t count) {
-        const std::int64_t padded = (count + lanes_ - 1) / lanes_ * lanes_;
-        for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
-            const Reduction &reduction = kernel_.reductions[k - kernel_.input_count];
-            fill_run(buffers_[k], reduction.identity, padded, kernel_.operands[k].itemsize);
+    // Rows [row, row_end) of folded columns [begin, begin + count) to `results`, densely;
+    // results[k] for output k.
+    void accumulate(std::int64_t row, std::int64_t row_end, std::int64_t begin, std::int64_t count,
+                    char *const *results) {
+        const std::int64_t whole = (row_end - row) / plan_.fold;
+        if (whole > 0) {
+            pass(row, whole, begin, count, results);
+        } else {
+            for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
+                fill_run(results[k], reduction(k).identity, count, kernel_.operands[k].itemsize);
         }
-        const std::int64_t whole = (row_end - row) / plan_.fold * plan_.fold + row;
-        for (; row < whole; row += plan_.fold) step(row, begin, count);
-        // Rows that do not fill a fold come last and must leave the partial results beyond them
-        // alone.
+        // Rows that do not fill a fold come last, and concern the first of the partial results.
+        row += whole * plan_.fold;
         const std::int64_t left = std::min(count, (row_end - row) * plan_.columns - begin);
-        if (row < row_end && left > 0) partial_step(row, begin, left, padded);
+        if (row == row_end || left <= 0) return;
+        pass(row, 1, begin, left, partial_);
+        for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
+            reduction(k).merge(results[k], partial_[k], left);
     }
 
-    char *result(int output) { return buffers_[kernel_.input_count + output]; }
-    std::int64_t block() const { return block_; }
+    // Room for the results of `block` columns.
+    char *const *buffers() const { return buffers_; }
 
 private:
     std::size_t bytes() const {
         std::size_t total = 0;
-        for (const OperandSpec &operand : kernel_.operands)
-            total += aligned(block_ * operand.itemsize);
-        for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k)
-            total += aligned(block_ * kernel_.operands[k].itemsize);
+        for (int k = 0; k < kernel_.operand_count(); ++k) {
+            const int itemsize = kernel_.operands[k].itemsize;
+            if (kernel_.is_output(k))
+                total += 2 * aligned(block_ * itemsize) + aligned(lanes_ * itemsize);
+            else
+                total += aligned((kernel_.operands[k].role == Role::vector ? capacity_ : 1) *
+                                 itemsize);
+        }
         return total;
     }
-
-    // Position of an operand's element, when it lies in one dense or evenly strided piece.
-    bool dense_at(const Strided &space, std::int64_t position, std::int64_t count,
-                  char **address) const {
-        if (space.is_dense() && space.ndim == 1) {
-            *address = space.data + position * space.itemsize;
-            return true;
-        }
-        if (space.ndim != 2 || space.strides[1] != space.itemsize) return false;
-        const std::int64_t row = position / space.shape[1],
-                           column = position - row * space.shape[1];
-        if (column + count > space.shape[1]) return false;
-        *address = space.data + row * space.strides[0] + column * space.itemsize;
-        return true;
+    const Reduction &reduction(int k) const {
+        return kernel_.reductions[k - kernel_.input_count];
     }
 
-    void step(std::int64_t row, std::int64_t begin, std::int64_t count) {
+    // `count` columns of `steps` folded rows from `row` on.
+    void pass(std::int64_t row, std::int64_t steps, std::int64_t begin, std::int64_t count,
+              char *const *results) {
+        const char *starts = kernel_.identities.data();
+        const bool is_narrow = count < lanes_;
         const std::int64_t chunks = count / lanes_, tail = count - chunks * lanes_;
-        const std::int64_t position = row * plan_.columns + begin;
-        bool direct[max_operands];
-        bool any_direct = false;
-        for (int k = 0; k < kernel_.operand_count(); ++k) {
-            const Strided &space = plan_.spaces[k];
-            direct[k] = false;
+        for (std::int64_t group; steps > 0; steps -= group, row += group * plan_.fold) {
+            group = locate(row, begin, count, std::min(steps, rows_per_call));
+            if (is_narrow) pack_narrow(group, count);
+            char *now[max_operands];
+            std::copy_n(pointers_, kernel_.operand_count(), now);
+            for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) now[k] = results[k];
+            if (chunks > 0)
+                run_column_phase(kernel_, now, steps_, chunks, group, starts, downs_);
+            if (tail > 0) {
+                for (int k = 0; k < kernel_.operand_count(); ++k) {
+                    now[k] = pointers_[k];
+                    if (kernel_.is_output(k)) now[k] = ends_[k];
+                    else if (steps_[k] != 0 && !is_narrow)
+                        now[k] += (count - lanes_) * kernel_.operands[k].itemsize;
+                }
+                run_column_phase(kernel_, now, steps_, 1, group, starts, downs_);
+            }
+            starts = nullptr;
+        }
+        for (int k = kernel_.input_count; tail > 0 && k < kernel_.operand_count(); ++k) {
+            const int itemsize = kernel_.operands[k].itemsize;
+            std::memcpy(results[k] + chunks * lanes_ * itemsize,
+                        ends_[k] + (is_narrow ? 0 : lanes_ - tail) * itemsize, tail * itemsize);
+        }
+    }
+
+    // Sets pointers and distances for up to `most` folded rows; how many.
+    std::int64_t locate(std::int64_t row, std::int64_t begin, std::int64_t count,
+                        std::int64_t most) {
+        std::int64_t group = plan_.has_row_operand ? 1 : most;
+        bool is_packed[max_operands];
+        for (int k = 0; k < kernel_.input_count; ++k) {
+            is_packed[k] = false;
             if (kernel_.operands[k].role == Role::row) {
-                gather(buffers_[k], space, row, 1);
-                pointers_[k] = buffers_[k];
-            } else if (kernel_.is_output(k)) {
+                gather(buffers_[k], plan_.spaces[k], row, 1);
                 pointers_[k] = buffers_[k];
             } else if (kernel_.operands[k].role == Role::vector) {
-                direct[k] = dense_at(space, position, count, &pointers_[k]);
-                any_direct |= direct[k];
-                if (direct[k]) continue;
-                pointers_[k] = buffers_[k];
-                gather_padded(k, position, count);
+                const std::int64_t direct = locate_directly(k, row, begin, group);
+                is_packed[k] = direct == 0;
+                group = std::min(group, is_packed[k] ? std::max<std::int64_t>(
+                                                           1, capacity_ / std::max(count, lanes_))
+                                                     : direct);
             }
         }
-        if (tail == 0 || !any_direct) {
-            kernel_.phases[0](pointers_, steps_, chunks + (tail > 0), tail > 0 ? tail : lanes_,
-                              nullptr, nullptr);
-            return;
-        }
-        if (chunks > 0) kernel_.phases[0](pointers_, steps_, chunks, lanes_, nullptr, nullptr);
-        for (int k = 0; k < kernel_.operand_count(); ++k) {
-            pointers_[k] += chunks * steps_[k];
-            if (!direct[k]) continue;
-            const int itemsize = kernel_.operands[k].itemsize;
-            copy_padded(buffers_[k], pointers_[k], tail, lanes_, itemsize);
-            pointers_[k] = buffers_[k];
-        }
-        kernel_.phases[0](pointers_, steps_, 1, tail, nullptr, nullptr);
         for (int k = 0; k < kernel_.input_count; ++k)
-            if (kernel_.operands[k].role == Role::scalar) pointers_[k] = plan_.spaces[k].data;
+            if (is_packed[k]) pack(k, row, begin, count, group);
+        return group;
     }
 
-    void gather_padded(int k, std::int64_t position, std::int64_t count) {
+    // How many of `most` folded rows are dense and lie at equal distances; 0: not even the first.
+    std::int64_t locate_directly(int k, std::int64_t row, std::int64_t begin, std::int64_t most) {
+        const Strided &space = plan_.spaces[k], &down = plan_.down[k];
         const int itemsize = kernel_.operands[k].itemsize;
-        gather(buffers_[k], plan_.spaces[k], position, count);
-        char *last = buffers_[k] + (count - 1) * itemsize;
-        const std::int64_t missing = (count + lanes_ - 1) / lanes_ * lanes_ - count;
-        if (missing > 0) fill_run(last + itemsize, last, missing, itemsize);
+        if (space.is_dense()) {
+            pointers_[k] = space.data + (row * plan_.columns + begin) * itemsize;
+            downs_[k] = plan_.width() * itemsize;
+            return most;
+        }
+        if (plan_.fold > 1 || !plan_.across[k].is_dense()) return 0;
+        pointers_[k] = down.data + offset_of(down, row) + begin * itemsize;
+        downs_[k] = 0;
+        if (down.ndim == 0) return most;
+        const std::int64_t length = down.shape[down.ndim - 1];
+        downs_[k] = down.strides[down.ndim - 1];
+        return std::min(most, length - row % length);
     }
 
-    void partial_step(std::int64_t row, std::int64_t begin, std::int64_t left,
-                      std::int64_t padded) {
-        char *saved = saved_;
-        for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
-            const std::int64_t size = padded * kernel_.operands[k].itemsize;
-            std::memcpy(saved, buffers_[k], size);
-            saved += aligned(block_ * kernel_.operands[k].itemsize);
-        }
-        step(row, begin, left);
-        saved = saved_;
-        for (int k = kernel_.input_count; k < kernel_.operand_count(); ++k) {
+    // Rows at a distance of `count` elements, or of a chunk. What is the same in all rows once.
+    void pack(int k, std::int64_t row, std::int64_t begin, std::int64_t count,
+              std::int64_t group) {
+        const int itemsize = kernel_.operands[k].itemsize;
+        const std::int64_t pitch = std::max(count, lanes_);
+        const bool is_same = plan_.down[k].is_constant();
+        pointers_[k] = buffers_[k];
+        downs_[k] = is_same ? 0 : pitch * itemsize;
+        if (is_same && packed_begin_[k] == begin && packed_count_[k] >= count) return;
+        packed_begin_[k] = begin;
+        packed_count_[k] = count;
+        for (std::int64_t i = 0; i < (is_same ? 1 : group); ++i)
+            gather(buffers_[k] + i * pitch * itemsize, plan_.spaces[k],
+                   (row + i * plan_.fold) * plan_.columns + begin, count);
+    }
+
+    // Less than a chunk: padded with the last element, in the buffers.
+    void pack_narrow(std::int64_t group, std::int64_t count) {
+        for (int k = 0; k < kernel_.input_count; ++k) {
+            if (kernel_.operands[k].role != Role::vector) continue;
             const int itemsize = kernel_.operands[k].itemsize;
-            std::memcpy(buffers_[k] + left * itemsize, saved + left * itemsize,
-                        (padded - left) * itemsize);
-            saved += aligned(block_ * itemsize);
+            for (std::int64_t i = 0; i < group; ++i) {
+                char *place = buffers_[k] + i * lanes_ * itemsize, *end = place + count * itemsize;
+                const char *source = pointers_[k] + i * downs_[k];
+                if (source != place)
+                    copy_padded(place, source, count, lanes_, itemsize);
+                else
+                    fill_run(end, end - itemsize, lanes_ - count, itemsize);
+            }
+            pointers_[k] = buffers_[k];
+            downs_[k] = lanes_ * itemsize;
         }
     }
 
     const ColumnPlan &plan_;
     const Kernel &kernel_;
-    const int lanes_;
-    const std::int64_t block_;
+    const std::int64_t lanes_, capacity_, block_;
     Scratch memory_;
-    char *saved_;
     char *buffers_[max_operands];
+    char *ends_[max_operands];     // of outputs: the chunk of the last columns
+    char *partial_[max_operands];  // of outputs: rows that do not fill a fold
     char *pointers_[max_operands];
     std::int64_t steps_[max_operands];
+    std::int64_t downs_[max_operands];
+    // Of inputs that are the same in all rows: the columns that lie in the buffer.
+    std::int64_t packed_begin_[max_operands], packed_count_[max_operands];
 };
 
 // Merges the `fold` partial results in `values` pairwise into the first.
@@ -236,29 +290,41 @@ void fill_empty(const ColumnPlan &plan) {
     }
 }
 
+// Where output k's columns from `column` on lie, if they are dense.
+char *direct_output(const ColumnPlan &plan, int k, std::int64_t column) {
+    const Strided &space = plan.spaces[k];
+    return space.is_dense() ? space.data + column * space.itemsize : nullptr;
+}
+
 // Every column block through all rows.
 void run_wide(const ColumnPlan &plan) {
     const Kernel &kernel = plan.kernel;
     const std::int64_t lanes = kernel.lanes;
-    std::int64_t block = plan.fold > 1 ? plan.width() : plan.column_block;
+    const bool is_folded = plan.fold > 1;
+    std::int64_t block = is_folded ? plan.width() : std::min(plan.column_block, plan.columns);
     const bool parallel =
-        kernel.work(plan.rows * plan.columns) >= parallel_threshold && plan.fold == 1;
+        kernel.work(plan.rows * plan.columns) >= parallel_threshold && !is_folded;
     if (parallel) {
         std::int64_t share = (plan.columns / thread_count() + lanes - 1) / lanes * lanes;
         block = std::max(lanes, std::min(block, share));
     }
     const std::int64_t blocks = (plan.width() + block - 1) / block;
     parallel_for(blocks, parallel ? 1 : blocks, [&](std::int64_t begin, std::int64_t end) {
-        ColumnWorker worker(plan);
+        ColumnWorker worker(plan, block);
+        char *results[max_operands];
         for (; begin < end; ++begin) {
             const std::int64_t first = begin * block, count = std::min(block, plan.width() - first);
-            worker.accumulate(0, plan.rows, first, count);
-            for (int output = 0; output < kernel.output_count; ++output) {
-                if (plan.fold > 1)
-                    unfold(kernel.reductions[output], worker.result(output), plan.fold,
+            for (int k = kernel.input_count; k < kernel.operand_count(); ++k) {
+                results[k] = is_folded ? nullptr : direct_output(plan, k, first);
+                if (results[k] == nullptr) results[k] = worker.buffers()[k];
+            }
+            worker.accumulate(0, plan.rows, first, count, results);
+            for (int k = kernel.input_count; k < kernel.operand_count(); ++k) {
+                if (is_folded)
+                    unfold(kernel.reductions[k - kernel.input_count], results[k], plan.fold,
                            plan.columns);
-                scatter(plan.spaces[kernel.input_count + output], first, worker.result(output),
-                        plan.fold > 1 ? plan.columns : count);
+                if (results[k] == worker.buffers()[k])
+                    scatter(plan.spaces[k], first, results[k], is_folded ? plan.columns : count);
             }
         }
     });
@@ -278,23 +344,23 @@ void run_narrow(const ColumnPlan &plan) {
     }
     SmallBuffer<char, 1024> partial(bytes * blocks);
     parallel_for(blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-        ColumnWorker worker(plan);
+        // The columns are at most a few chunks: one block.
+        ColumnWorker worker(plan, plan.width());
+        char *results[max_operands];
         for (; begin < end; ++begin) {
             const std::int64_t row = begin * plan.row_block,
                                row_end = std::min(row + plan.row_block, plan.rows);
-            for (std::int64_t first = 0; first < plan.width(); first += worker.block()) {
-                const std::int64_t count = std::min(worker.block(), plan.width() - first);
-                worker.accumulate(row, row_end, first, count);
-                for (int output = 0; output < kernel.output_count; ++output) {
-                    const int itemsize = kernel.operands[kernel.input_count + output].itemsize;
-                    if (plan.fold > 1)
-                        unfold(kernel.reductions[output], worker.result(output), plan.fold,
-                               plan.columns);
-                    std::memcpy(partial.data() + begin * bytes + offsets[output] +
-                                    (plan.fold > 1 ? 0 : first * itemsize),
-                                worker.result(output),
-                                (plan.fold > 1 ? plan.columns : count) * itemsize);
-                }
+            for (int output = 0; output < kernel.output_count; ++output) {
+                const int k = kernel.input_count + output;
+                char *place = partial.data() + begin * bytes + offsets[output];
+                results[k] = plan.fold > 1 ? worker.buffers()[k] : place;
+            }
+            worker.accumulate(row, row_end, 0, plan.width(), results);
+            for (int output = 0; output < kernel.output_count && plan.fold > 1; ++output) {
+                const int k = kernel.input_count + output;
+                unfold(kernel.reductions[output], results[k], plan.fold, plan.columns);
+                std::memcpy(partial.data() + begin * bytes + offsets[output], results[k],
+                            plan.columns * kernel.operands[k].itemsize);
             }
         }
     });

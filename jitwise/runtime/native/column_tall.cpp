@@ -1,9 +1,9 @@
 // Column kernels over inputs that are dense down the columns, such as sums over axis 0 of a
 // Fortran-ordered array.
 //
-// One column at a time. The output's place is taken by one chunk of accumulators that does not
-// move, so each lane collects every lanes-th element of the column; blocks of chunks are merged
-// pairwise and the lanes are reduced as in a row kernel:
+// One column at a time: its chunks are given to the kernel as rows of one chunk, so each lane
+// collects every lanes-th element of the column. Where the order matters blocks of chunks are
+// merged pairwise; the lanes are reduced as in a row kernel:
 //
 //     column   x0 x1 x2 x3 x4 x5 ...     lanes = 2     (x0 x2 x4 ...) (x1 x3 x5 ...)
 #include <algorithm>
@@ -29,15 +29,15 @@ public:
           memory_(bytes()) {
         char *free = memory_.data();
         accumulators_ = free;
-        saved_ = accumulators_ + kernel_.accumulator_bytes;
-        levels_ = saved_ + kernel_.accumulator_bytes;
+        ends_ = accumulators_ + kernel_.accumulator_bytes;
+        levels_ = ends_ + kernel_.accumulator_bytes;
         free = levels_ + levels() * kernel_.accumulator_bytes;
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             buffers_[k] = free;
             free += aligned(static_cast<std::size_t>(kernel_.operands[k].itemsize) * lanes_);
             moves_[k] = kernel_.operands[k].role == Role::vector && !kernel_.is_output(k) &&
                         !plan.down[k].is_constant();
-            steps_[k] =
+            downs_[k] =
                 moves_[k] ? static_cast<std::int64_t>(kernel_.operands[k].itemsize) * lanes_ : 0;
             if (kernel_.is_output(k))
                 buffers_[k] = accumulators_ + first_[k - kernel_.input_count].offset;
@@ -51,14 +51,18 @@ public:
             column_[k] = plan_.across[k].data + offset_of(plan_.across[k], column);
             if (!moves_[k]) fill_run(buffers_[k], column_[k], lanes_, kernel_.operands[k].itemsize);
         }
-        Counter counter(first_, last_, lanes_, kernel_.accumulator_bytes, levels_);
-        const std::int64_t block = static_cast<std::int64_t>(chunks_per_block) * lanes_;
-        for (std::int64_t row = 0; row < plan_.rows; row += block) {
-            std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
-            accumulate(row, std::min(block, plan_.rows - row));
-            counter.push(accumulators_);
+        char *merged = accumulators_;
+        if (kernel_.any_order) {
+            accumulate(0, plan_.rows);
+        } else {
+            Counter counter(first_, last_, lanes_, kernel_.accumulator_bytes, levels_);
+            const std::int64_t block = static_cast<std::int64_t>(chunks_per_block) * lanes_;
+            for (std::int64_t row = 0; row < plan_.rows; row += block) {
+                accumulate(row, std::min(block, plan_.rows - row));
+                counter.push(accumulators_);
+            }
+            merged = counter.collapse();
         }
-        char *merged = counter.collapse();
         for (const Reduction *r = first_; r != last_; ++r) {
             alignas(16) char value[16];
             reduce_lanes(*r, lanes_, merged, value);
@@ -77,39 +81,29 @@ private:
             total += aligned(static_cast<std::size_t>(operand.itemsize) * lanes_);
         return total;
     }
-    static std::int64_t offset_of(const Strided &space, std::int64_t position) {
-        std::int64_t offset = 0;
-        for (int axis = space.ndim - 1; axis >= 0; --axis) {
-            offset += position % space.shape[axis] * space.strides[axis];
-            position /= space.shape[axis];
-        }
-        return offset;
-    }
-
     void accumulate(std::int64_t row, std::int64_t count) {
         const std::int64_t chunks = count / lanes_, tail = count - chunks * lanes_;
+        const char *starts = kernel_.identities.data();
         char *now[max_operands];
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             now[k] = buffers_[k];
             if (moves_[k]) now[k] = column_[k] + row * kernel_.operands[k].itemsize;
             if (kernel_.operands[k].role == Role::scalar) now[k] = column_[k];
         }
-        if (chunks > 0) kernel_.phases[0](now, steps_, chunks, lanes_, nullptr, nullptr);
+        if (chunks > 0) run_column_phase(kernel_, now, downs_, 1, chunks, starts, downs_);
+        else std::memcpy(accumulators_, starts, kernel_.accumulator_bytes);
         if (tail == 0) return;
-        // Lanes beyond the tail must keep what they have collected.
-        std::memcpy(saved_, accumulators_, kernel_.accumulator_bytes);
-        for (int k = 0; k < kernel_.input_count; ++k) {
+        // Only lanes of the tail may enter.
+        for (int k = 0; k < kernel_.operand_count(); ++k) {
+            if (kernel_.is_output(k)) now[k] = ends_ + first_[k - kernel_.input_count].offset;
             if (!moves_[k]) continue;
             const int itemsize = kernel_.operands[k].itemsize;
-            copy_padded(buffers_[k], now[k] + chunks * steps_[k], tail, lanes_, itemsize);
+            copy_padded(buffers_[k], now[k] + chunks * downs_[k], tail, lanes_, itemsize);
             now[k] = buffers_[k];
         }
-        kernel_.phases[0](now, steps_, 1, tail, nullptr, nullptr);
-        for (const Reduction *r = first_; r != last_; ++r) {
-            const std::int64_t begin = r->offset + tail * size_of(r->type),
-                               size = (lanes_ - tail) * size_of(r->type);
-            std::memcpy(accumulators_ + begin, saved_ + begin, size);
-        }
+        run_column_phase(kernel_, now, downs_, 1, 1, starts, downs_);
+        for (const Reduction *r = first_; r != last_; ++r)
+            r->merge(accumulators_ + r->offset, ends_ + r->offset, tail);
     }
 
     const ColumnPlan &plan_;
@@ -117,11 +111,11 @@ private:
     const int lanes_;
     const Reduction *first_, *last_;
     Scratch memory_;
-    char *accumulators_, *saved_, *levels_;
+    char *accumulators_, *ends_, *levels_;  // ends_: what the last elements give
     char *column_[max_operands];
     char *buffers_[max_operands];
     bool moves_[max_operands];
-    std::int64_t steps_[max_operands];
+    std::int64_t downs_[max_operands];
 };
 
 bool is_tall(const ColumnPlan &plan) {

@@ -1,4 +1,6 @@
-// Column kernels: what the driver knows of the operands.
+// Column kernels: what the driver knows of the operands, and how their code is called.
+//
+// A phase of a column kernel takes several rows at a call, with its accumulators in registers.
 #pragma once
 
 #include "kernel.h"
@@ -27,6 +29,25 @@ struct ColumnPlan {
 private:
     void choose_sizes();
 };
+
+// `chunks` chunks through `rows` rows. `downs`: bytes from a row of an input to the next. `starts`:
+// accumulators that every chunk begins with instead of what its outputs hold, or null.
+inline void run_column_phase(const Kernel &kernel, char **pointers, const std::int64_t *steps,
+                             std::int64_t chunks, std::int64_t rows, const char *starts,
+                             const std::int64_t *downs) {
+    kernel.phases[0](pointers, steps, chunks, rows, const_cast<char *>(starts),
+                     reinterpret_cast<char *>(const_cast<std::int64_t *>(downs)));
+}
+
+// Bytes from the first element of `space` to element `position`.
+inline std::int64_t offset_of(const Strided &space, std::int64_t position) {
+    std::int64_t offset = 0;
+    for (int axis = space.ndim - 1; axis >= 0; --axis) {
+        offset += position % space.shape[axis] * space.strides[axis];
+        position /= space.shape[axis];
+    }
+    return offset;
+}
 
 // Inputs that are dense down the columns, such as Fortran-ordered ones. False: these are not.
 bool run_tall_columns(const ColumnPlan &plan);

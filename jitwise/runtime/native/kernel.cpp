@@ -100,12 +100,29 @@ void Kernel::prepare() {
     nanoseconds_per_point = estimate(*this);
     transposable = mode == Mode::row && scratch.empty() && !reductions.empty() &&
                    reductions.back().phase == 0 && phases.size() > 1;
-    any_order = true;
-    for (const Reduction &r : reductions)
-        if ((r.op == Combine::add || r.op == Combine::multiply) && r.type >= ElementType::f16)
-            any_order = false;
+    choose_orders();
     for (int k = 0; k < operand_count(); ++k)
         if (operands[k].role == (is_output(k) ? Role::vector : Role::row)) transposable = false;
+}
+
+void Kernel::choose_orders() {
+    bool stores = !scratch.empty();
+    for (int k = input_count; k < operand_count(); ++k)
+        stores = stores || operands[k].role == Role::vector;
+    any_order = true;
+    orders.clear();
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+        bool any = true, stops = !stores;
+        for (int r = reduction_begin[p]; r < reduction_begin[p + 1]; ++r) {
+            const Reduction &reduction = reductions[r];
+            const bool counts =
+                reduction.op == Combine::add || reduction.op == Combine::multiply;
+            any = any && !(counts && reduction.type >= ElementType::f16);
+            stops = stops && reduction.stops;
+        }
+        any_order = any_order && any;
+        orders.push_back(!any ? PhaseOrder::blocks : stops ? PhaseOrder::stops : PhaseOrder::any);
+    }
 }
 
 void Kernel::run(const View *views, int ndim, const std::int64_t *shape, int outer) const {

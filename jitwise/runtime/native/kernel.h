@@ -24,11 +24,16 @@
 
 namespace jitwise {
 
+// What the arguments of a column phase are is said in columns.h.
 using Phase = void (*)(char **pointers, const std::int64_t *steps, std::int64_t chunks,
                        std::int64_t valid, char *accumulators, char *scalars);
 
 enum class Mode : std::uint8_t { map, row, column };
 enum class Role : std::uint8_t { vector, row, scalar };
+
+// In what order the elements of a row must be reduced. Sums and products of floats take blocks,
+// merged pairwise; what is left gives the same bits in any order, and what stops need not take all.
+enum class PhaseOrder : std::uint8_t { blocks, any, stops };
 
 struct OperandSpec {
     int itemsize;
@@ -63,6 +68,7 @@ struct Kernel {
     std::vector<int> reduction_begin;  // reductions of phase p are [begin[p], begin[p + 1])
     double nanoseconds_per_point = 1;
     bool any_order = true;      // reductions give the same bits in any order of the elements
+    std::vector<PhaseOrder> orders;  // of each phase's reductions
     bool transposable = false;  // phase 0 can treat one row per lane; only prologues follow
 
     void prepare();  // throws std::invalid_argument
@@ -75,6 +81,9 @@ struct Kernel {
     double work(std::int64_t points) const { return points * nanoseconds_per_point; }
     bool is_output(int operand) const { return operand >= input_count; }
     int operand_count() const { return static_cast<int>(operands.size()); }
+
+private:
+    void choose_orders();
 };
 
 void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape);

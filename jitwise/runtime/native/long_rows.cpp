@@ -1,7 +1,10 @@
 // Few rows with much work in each: every phase of a row is shared by the threads.
 //
 // A reduction is cut into segments of a power of two of blocks. Such a segment is a whole subtree
-// of the tree that one thread would have built, so the bits are those of one thread.
+// of the tree that one thread would have built, so the bits are those of one thread. A reduction
+// that an element may decide skips the segments after one that has decided.
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "pool.h"
@@ -10,6 +13,8 @@
 namespace jitwise {
 
 namespace {
+
+constexpr std::int64_t first_blocks = 8;
 
 std::int64_t segment_blocks(const RowPlan &plan) {
     const double block_work =
@@ -37,6 +42,19 @@ struct LongRow {
         });
     }
 
+    // The first elements alone, before any thread is woken.
+    bool is_soon_decided(int phase) const {
+        RowWorker worker(plan, shared_scratch);
+        std::memcpy(worker.scalars(), scalars, 16 * plan.kernel.reductions.size());
+        worker.begin_row(data);
+        char *accumulators =
+            worker.reduce_blocks(phase, 0, std::min(first_blocks, plan.blocks));
+        if (!worker.is_decided(phase)) return false;
+        worker.finish_phase(phase, accumulators);
+        std::memcpy(scalars, worker.scalars(), 16 * plan.kernel.reductions.size());
+        return true;
+    }
+
     void run_phase(int phase) const {
         const Kernel &kernel = plan.kernel;
         const Reduction *first = kernel.reductions.data() + kernel.reduction_begin[phase];
@@ -47,11 +65,19 @@ struct LongRow {
             });
             return;
         }
+        const bool stops = kernel.orders[phase] == PhaseOrder::stops;
+        if (stops && is_soon_decided(phase)) return;
         const std::size_t bytes = kernel.accumulator_bytes;
         SmallBuffer<char, 1024> results(bytes * segments);
+        std::atomic<std::int64_t> deciding{segments};  // the first segment known to decide
         share([&](RowWorker &worker, std::int64_t number, std::int64_t begin, std::int64_t end) {
-            std::memcpy(results.data() + number * bytes, worker.reduce_blocks(phase, begin, end),
-                        bytes);
+            const bool is_late = number > deciding.load(std::memory_order_relaxed);
+            const char *result = is_late ? kernel.identities.data()
+                                         : worker.reduce_blocks(phase, begin, end);
+            std::memcpy(results.data() + number * bytes, result, bytes);
+            if (!stops || is_late || !worker.is_decided(phase)) return;
+            std::int64_t known = deciding.load();
+            while (number < known && !deciding.compare_exchange_weak(known, number)) {}
         });
         SmallBuffer<char, 1024> levels(bytes * Counter::levels_for(segments));
         Counter counter(first, last, kernel.lanes, bytes, levels.data());

@@ -5,11 +5,11 @@
 //
 // So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally,
 // and only the epilogue runs row by row. Two uses:
-//   short    rows of at most 96 elements, in any layout: packed; blocks of eight are merged
-//   pairwise across   longer rows, when every chunk can be read in place, as in sums along the rows
-//   of a Fortran-ordered
-//            array; where the order matters the elements are taken in the order of row_worker.cpp:
-//            a set of accumulators for each of its lanes, merged by its trees
+//   short    rows of at most 96 elements (160 where the order does not matter), in any layout:
+//            packed; blocks of eight are merged pairwise
+//   across   longer rows, when every chunk can be read in place, as in sums along the rows of a
+//            Fortran-ordered array; where the order matters the elements are taken in the order of
+//            row_worker.cpp: a set of accumulators for each of its lanes, merged by its trees
 // For kernels whose reductions are all in the first phase, which reads no row operand,
 // and that write row operands only, in later phases.
 #include <algorithm>
@@ -23,12 +23,14 @@ namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t longest_short_row = 96;
+constexpr std::int64_t longest_short_row = 96, longest_in_any_order = 160;
 constexpr std::int64_t short_block = 8;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
-bool is_short(const RowPlan &plan) { return plan.inner <= longest_short_row; }
+bool is_short(const RowPlan &plan) {
+    return plan.inner <= (plan.kernel.any_order ? longest_in_any_order : longest_short_row);
+}
 
 // Short rows that go over several axes, or are very short, are packed as wholes; others block by
 // block.
@@ -198,7 +200,7 @@ private:
             return;
         }
         // Only short rows packed as wholes get here.
-        char values[longest_short_row * 16];
+        char values[longest_in_any_order * 16];
         for (int r = 0; r < run; ++r) {
             gather(values, operand.inner, row + r * stride, 0, plan_.inner);
             copy_run(to + r * itemsize, chunk_steps_[k], values, itemsize, plan_.inner, itemsize);

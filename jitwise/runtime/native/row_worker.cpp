@@ -6,6 +6,9 @@
 //
 //     blocks   a b c d e   ->   ((a b) (c d)) e
 //
+// Where any order gives the same bits a row goes through one accumulator instead, and a phase that
+// one element decides (any, all) is looked at from time to time.
+//
 // A short last chunk is packed and padded once per row, packed operands once per row if the row is
 // one block, else once per block and phase.
 #include <cstring>
@@ -15,6 +18,8 @@
 namespace jitwise {
 
 namespace {
+
+constexpr std::int64_t first_look = 2, chunks_per_look = 64;  // chunks between looks for the end
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
@@ -195,6 +200,7 @@ void RowWorker::reset_accumulators(const Reduction *first, const Reduction *last
 char *RowWorker::reduce_blocks(int phase, std::int64_t begin, std::int64_t end) {
     const Reduction *first = kernel_.reductions.data() + kernel_.reduction_begin[phase];
     const Reduction *last = kernel_.reductions.data() + kernel_.reduction_begin[phase + 1];
+    if (kernel_.orders[phase] != PhaseOrder::blocks) return reduce_at_once(phase, begin, end);
     Counter counter(first, last, lanes_, kernel_.accumulator_bytes, levels_);
     for (std::int64_t block = begin; block < end; ++block) {
         const std::int64_t from = block * chunks_per_block;
@@ -208,6 +214,33 @@ char *RowWorker::reduce_blocks(int phase, std::int64_t begin, std::int64_t end) 
         counter.push(accumulators_);
     }
     return counter.collapse();
+}
+
+// One accumulator for all blocks, and as few calls as packing and stopping allow.
+char *RowWorker::reduce_at_once(int phase, std::int64_t begin, std::int64_t end) {
+    const bool stops = kernel_.orders[phase] == PhaseOrder::stops;
+    const Reduction *first = kernel_.reductions.data() + kernel_.reduction_begin[phase];
+    const Reduction *last = kernel_.reductions.data() + kernel_.reduction_begin[phase + 1];
+    std::int64_t from = begin * chunks_per_block;
+    const std::int64_t to = std::min(end * chunks_per_block, plan_.chunks);
+    std::int64_t size = plan_.any_packed ? chunks_per_block : stops ? first_look : to - from;
+    reset_accumulators(first, last);
+    set_counters(first, last, accumulators_, from * lanes_);
+    for (std::int64_t stop; from < to; from = stop) {
+        stop = std::min(from + size, to);
+        if (plan_.any_packed && plan_.blocks > 1) gather_block(from, stop);
+        run_chunks(phase, from, stop);
+        if (plan_.any_packed) scatter_block(from, stop);
+        if (stops && is_decided(phase)) break;
+        if (!plan_.any_packed) size = chunks_per_look;
+    }
+    return accumulators_;
+}
+
+bool RowWorker::is_decided(int phase) const {
+    for (int r = kernel_.reduction_begin[phase]; r < kernel_.reduction_begin[phase + 1]; ++r)
+        if (!jitwise::is_decided(kernel_.reductions[r], lanes_, accumulators_)) return false;
+    return true;
 }
 
 void RowWorker::map_blocks(int phase, std::int64_t begin, std::int64_t end) {

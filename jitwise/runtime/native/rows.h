@@ -97,6 +97,8 @@ public:
     char *reduce_blocks(int phase, std::int64_t begin, std::int64_t end);
     void map_blocks(int phase, std::int64_t begin, std::int64_t end);
     void finish_phase(int phase, char *accumulators);
+    // Whether the elements taken last have decided a phase that stops.
+    bool is_decided(int phase) const;
     char *scalars() { return scalars_; }
     void run_empty_row();
 
@@ -105,6 +107,7 @@ private:
     void run_simple_row(char *const *next);
     void fetch(char *const *next) const;
     void reset_accumulators(const Reduction *first, const Reduction *last);
+    char *reduce_at_once(int phase, std::int64_t begin, std::int64_t end);
     void run_chunks(int phase, std::int64_t begin, std::int64_t end);
     void set_pointers(std::int64_t begin);
     void run_tail(int phase, std::int64_t offset);

@@ -35,13 +35,15 @@ void gather_evenly(char *__restrict dst, const char *__restrict src, std::int64_
                     sizeof(T));
 }
 
-// Every other element and backwards are common, and with a known step the compiler shuffles
+// Small steps and backwards are common, and with a known step the compiler shuffles
 // vectors.
 template <class T>
 void gather_typed(char *__restrict dst, const char *__restrict src, std::int64_t src_stride,
                   std::int64_t count) {
     constexpr std::int64_t size = sizeof(T);
     if (src_stride == 2 * size) return gather_evenly<T, 2>(dst, src, count);
+    if (src_stride == 3 * size) return gather_evenly<T, 3>(dst, src, count);
+    if (src_stride == 4 * size) return gather_evenly<T, 4>(dst, src, count);
     if (src_stride == -size) return gather_evenly<T, -1>(dst, src, count);
     for (std::int64_t i = 0; i < count; ++i)
         std::memcpy(dst + i * sizeof(T), src + i * src_stride, sizeof(T));
