@@ -1,8 +1,9 @@
 """Reductions over axes. The result drops the axes; keeping them is a reshape.
 
-A float sum is pairwise over fixed blocks: its error is no worse than NumPy's and its bits do not
-depend on threads. float16 is reduced in float32 and rounded once, as NumPy's inner loops do: a rule
-emits it so. An empty reduction without identity is an error that the tracer checks.
+A float sum begins with 0.0, so that its result is never -0.0, and is pairwise over fixed blocks:
+its error is no worse than NumPy's and its bits do not depend on threads. float16 is reduced in
+float32 and rounded once, as NumPy's inner loops do: a rule emits it so. An empty reduction without
+identity is an error that the tracer checks.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
 from ..rewrite.rule import fold_rule
 from .convert import convert
+from .elementwise import add
 from .families import HALF, INT, SINGLE
+from .movement import transpose
 
 
 def _kept_shape(type: ArrayType, axes: tuple[int, ...]) -> tuple[Any, ...]:
@@ -103,13 +106,55 @@ def _in_single(primitive: Primitive) -> None:
         return builder.emit(convert, (reduced,), {"dtype": HALF}) if result == "f16" else reduced
 
 
+def _along_rows(primitive: Primitive) -> None:
+    """A position along another axis than the last is one along the rows of the transposed array:
+    kernels find positions along rows only, and a lane takes each where rows lie side by side.
+    """
+    name = primitive.name
+
+    @fold_rule(
+        f"{name}-along-rows",
+        name,
+        "graph example(%0: f64[n, 3]) where n = size(0, 0) {\n"
+        f" %1: i64[3] = {name}{{axes=(0,)}}(%0)\n return %1\n}}",
+    )
+    def _fold(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+        operand, axes = operands[0], attrs["axes"]
+        last = operand.type.ndim - 1
+        if axes == (last,) or len(axes) != 1 or operand.type.dtype.kind not in "biuf":
+            return None
+        axis = axes[0]
+        kept = tuple([each for each in range(last + 1) if each != axis])
+        turned = builder.emit(transpose, operands, {"permutation": (*kept, axis)})
+        return builder.emit(primitive, (turned,), {"axes": (last,)})
+
+
+_along_rows(argmax)
+_along_rows(argmin)
+
 for _primitive in (reduce_add, reduce_multiply, reduce_max, reduce_min, argmax, argmin):
     _in_single(_primitive)
 
 
 @fold_rule(
+    "sum-nothing",
+    "reduce_add",
+    "graph example(%0: f64[n]) where n = size(0, 0) {\n"
+    " %1: f64[n] = reduce_add{axes=()}(%0)\n return %1\n}",
+)
+def _sum_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    (operand,) = operands
+    if attrs["axes"]:
+        return None
+    dtype = operand.type.dtype
+    return (
+        builder.emit(add, (operand, builder.constant(0, dtype))) if dtype.kind in "fc" else operand
+    )
+
+
+@fold_rule(
     "reduce-nothing",
-    "reduce_add reduce_multiply reduce_max reduce_min reduce_and reduce_or reduce_xor",
+    "reduce_multiply reduce_max reduce_min reduce_and reduce_or reduce_xor",
     "graph example(%0: f64[n]) where n = size(0, 0) {\n"
     " %1: f64[n] = reduce_max{axes=()}(%0)\n return %1\n}",
 )

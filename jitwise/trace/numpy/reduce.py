@@ -4,8 +4,9 @@
     x.max(axis=-1, keepdims=True)    ->  reduce_max{axes=(1,)}, reshape; guard m - 1 >= 0
 
 A minimum or maximum of nothing raises, so it is refused when a reduced axis is empty in this call,
-and guarded otherwise. `where=` and `out=` end the trace. Statistics made of reductions are in
-`statistics`.
+and guarded otherwise. A sum of floats begins with 0.0, so that one of negative zeros is 0.0, unless
+`initial` is -0.0 (or None: then it begins with its first element). `where=` and `out=` end the
+trace. Statistics made of reductions are in `statistics`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir.primitive import Primitive
+from ...ops import complex_number as complex_rows
 from ...ops import reduce as rows
+from ...ops.compare import select
+from ...ops.elementwise import add
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
@@ -35,6 +39,9 @@ def folded(
     """`primitive` over `axes`: an array, or a NumPy scalar when no axis is left."""
     shape = operand._value.type.shape
     if not axes:
+        if primitive is rows.reduce_add and operand._value.type.dtype.kind in "fc":
+            zero = trace.constant(0, operand._value.type.dtype)  # a sum begins with it
+            operand = trace.emit(add, (operand, zero), kind=operand._kind)
         return copied(trace, operand, "array" if shape else "scalar")
     result = trace.emit(primitive, (operand,), {"axes": axes})
     return kept(trace, result, shape, axes) if keepdims else result
@@ -112,13 +119,54 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
+        if initial is None:
+            require_items(trace, operand, axes, ufunc.__name__)
         result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
-        if initial is NO_VALUE or initial is None:
+        if initial is NO_VALUE:
+            return result
+        if ufunc is np.add and (initial is None or _may_be_negative_zero(initial)):
+            result = _with_sign(trace, operand, axes, result, is_kept(keepdims))
+        if initial is None:
             return result
         return apply(trace, ufunc, [_start(trace, initial, result, name), result])
 
     handler.__name__ = name
     return handler
+
+
+def _may_be_negative_zero(initial: Any) -> bool:
+    """Whether a sum that begins with `initial` is to keep the sign of zero."""
+    if isinstance(initial, Tracer):
+        return True
+    if not isinstance(initial, (int, float, complex, np.number, np.bool_)):
+        return False
+    number = complex(initial)
+    parts = np.array([number.real, number.imag])
+    return bool(np.any(np.signbit(parts) & (parts == 0)))
+
+
+def _with_sign(
+    trace: Trace, operand: Tracer, axes: tuple[int, ...], total: Tracer, keepdims: bool
+) -> Tracer:
+    """`total`, a sum that began with 0.0, as if it had begun with nothing: -0.0 where nothing but
+    -0.0 was added.
+    """
+    dtype = total._value.type.dtype
+    if dtype.kind not in "fc":
+        return total
+    operand = trace.convert(operand, dtype)
+    if dtype.kind == "c":
+        parts = [
+            _with_sign(
+                trace, trace.emit(part, (operand,)), axes, trace.emit(part, (total,)), keepdims
+            )
+            for part in (complex_rows.real, complex_rows.imag)
+        ]
+        return trace.emit(complex_rows.complex_, tuple(parts), kind=total._kind)
+    negative = folded(trace, rows.reduce_and, apply(trace, np.signbit, [operand]), axes, keepdims)
+    is_zero = apply(trace, np.equal, [total, trace.constant(0, dtype)])
+    nothing = apply(trace, np.logical_and, [negative, is_zero])
+    return trace.emit(select, (nothing, trace.constant(-0.0, dtype), total), kind=total._kind)
 
 
 sum = _sum_like(np.add, rows.reduce_add, "sum")
@@ -225,8 +273,6 @@ def nanprod(
 
 
 def _without_nan(trace: Trace, operand: Tracer, replacement: int) -> Tracer:
-    from ...ops.compare import select
-
     if operand._value.type.dtype.kind not in "fc":
         return operand
     missing = apply(trace, np.isnan, [operand])
