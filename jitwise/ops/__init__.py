@@ -1,6 +1,7 @@
 """Every primitive, one file per family; importing this package fills the registry."""
 
 from . import (
+    call,
     compare,
     complex_number,
     contract,
@@ -21,6 +22,7 @@ from . import (
 )
 
 __all__ = [
+    "call",
     "compare",
     "complex_number",
     "contract",

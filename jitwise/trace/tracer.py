@@ -67,6 +67,10 @@ class Tracer:
 
     def __array_function__(self, function: Any, types: Any, args: tuple, options: dict) -> Any:
         handler = FUNCTIONS.get(function)
+        if handler is None and function.__module__ == "numpy.fft":
+            from .numpy import fourier  # noqa: F401 - fills FUNCTIONS
+
+            handler = FUNCTIONS.get(function)
         if handler is None:
             self._trace.refuse("function", f"{function.__module__}.{function.__name__}")
         return handler(self._trace, *args, **options)

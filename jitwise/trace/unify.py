@@ -49,7 +49,7 @@ def resolve(size: Size, known: Mapping[str, Size]) -> Size:
 
 
 def resolve_attribute(attribute: Any, known: Mapping[str, Size], found: dict[Dim, Size]) -> Any:
-    """Replace symbols in an attribute: a size, or a tuple that holds sizes.
+    """Replace symbols in an attribute: a size, a type, or a tuple that holds them.
 
     `found` keeps what has been resolved: a long program has few distinct sizes.
     """
@@ -57,7 +57,9 @@ def resolve_attribute(attribute: Any, known: Mapping[str, Size], found: dict[Dim
         if attribute not in found:
             found[attribute] = resolve(attribute, known)
         return found[attribute]
-    if isinstance(attribute, tuple) and not isinstance(attribute, ArrayType):
+    if isinstance(attribute, ArrayType):
+        return ArrayType(attribute.dtype, resolve_attribute(attribute.shape, known, found))
+    if isinstance(attribute, tuple):
         return tuple([resolve_attribute(item, known, found) for item in attribute])
     return attribute
 
