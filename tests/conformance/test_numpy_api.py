@@ -155,7 +155,7 @@ def test_an_unsupported_option_runs_as_python():
     assert reason(lambda x: np.sum(x, where=x > 1), x) == "argument"
     assert reason(lambda x: np.sum(x, out=np.zeros(())), x) == "argument"
     assert reason(lambda x: np.mean(x, dtype=int), x) == "argument"
-    assert reason(lambda x: np.median(x), x) == "function"
+    assert reason(lambda x: np.unique(x), x) == "function"
     assert reason(lambda x: x.sum(axis=3), x) == "error"
     assert reason(lambda x: np.var(x, ddof=6), x) == "argument"
 

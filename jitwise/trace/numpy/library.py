@@ -12,7 +12,6 @@ Parameters that are no arrays must be Python's: numbers, strings, tuples, None.
 
 from __future__ import annotations
 
-import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -62,8 +61,17 @@ def row(function: Any, arrays: str, shapes: Shapes, *, raising: bool = False) ->
 
 
 @lru_cache(maxsize=256)
-def _signature(function: Any) -> inspect.Signature:
+def _signature(function: Any) -> Any:
+    import inspect
+
     return inspect.signature(function)
+
+
+@lru_cache(maxsize=256)
+def _defaults(function: Any) -> dict[str, Any]:
+    """The defaults of parameters that have one."""
+    parameters = _signature(function).parameters.values()
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 
 def name_of(function: Any) -> str:
@@ -91,16 +99,21 @@ def left_to_numpy(trace: Trace, function: Any, args: tuple, options: dict[str, A
                 operands[name] = operand
                 continue
         plain[name] = _plain(trace, name, item)
-    shapes = {name: operand._value.type.shape for name, operand in operands.items()}
+    shapes = {}
+    for name, operand in operands.items():
+        trace.refuse_swapped(operand._value)
+        shapes[name] = operand._value.type.shape
     if not shapes:
         trace.refuse("argument", f"{function.__name__} of numbers")
+    defaults = _defaults(function)
+    every = defaults | plain
     for name in known.arrays:
         if name in plain and plain[name] is not None:
             shapes[name] = np.shape(plain[name])
+        if name not in shapes and name not in defaults:
+            trace.refuse("error", f"TypeError: {name} is no array")
     if plain.get("out") is not None or "where" in plain:
         trace.refuse("argument", f"{function.__name__} with out= or where=")
-    parameters = _signature(function).parameters.values()
-    every = {each.name: each.default for each in parameters} | plain
     return _emitted(trace, known, operands, plain, known.shapes(trace, shapes, every))
 
 
