@@ -56,10 +56,11 @@ def _size(
 ) -> Difference | None:
     """A guard on sizes or integers that does not hold."""
     graph = latest.graph
-    now = {name: _value(latest, origin, leaves) for name, origin in graph.symbols.items()}
+    values = {name: _value(latest, origin, leaves) for name, origin in graph.symbols.items()}
+    now = {name: value for name, value in values.items() if value is not None}
     for guard in graph.guards:
-        symbols = [name for name in symbols_of(guard.dim) if name in now]
-        if all(now[name] is not None for name in symbols) and not guard.holds(now):
+        symbols = [name for name in symbols_of(guard.dim) if name in values]
+        if all(name in now for name in symbols) and not guard.holds(now):
             told = []
             for name in sorted(symbols):
                 before = [trace.sizes[name] for trace in traces if name in trace.sizes]

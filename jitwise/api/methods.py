@@ -70,5 +70,5 @@ Function.trace = _trace
 Function.lower = _lower
 Function.__reduce__ = _by_name  # pyright: ignore
 Function.clear_cache = _clear_cache
-Function.records = _records
-Function.__dir__ = _dir
+Function.records = _records  # pyright: ignore
+Function.__dir__ = _dir  # pyright: ignore

@@ -210,7 +210,7 @@ class Follower:
 
     def _guard_scalar(self, path: Path, value: np.generic) -> None:
         if value.dtype not in DTYPE_NAMES:
-            self.trace.refuse("dtype", str(value.dtype))
+            self.trace.refuse("dtype", str(np.asarray(value).dtype))
 
     def _container(self, value: Any, path: Path, name: str) -> Any:
         captures = self.trace.captures

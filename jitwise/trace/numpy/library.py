@@ -114,7 +114,11 @@ def left_to_numpy(trace: Trace, function: Any, args: tuple, options: dict[str, A
             trace.refuse("error", f"TypeError: {name} is no array")
     if plain.get("out") is not None or "where" in plain:
         trace.refuse("argument", f"{function.__name__} with out= or where=")
-    return _emitted(trace, known, operands, plain, known.shapes(trace, shapes, every))
+    try:
+        out = known.shapes(trace, shapes, every)
+    except LookupError:  # fewer axes than the row counts with
+        trace.refuse("argument", f"{function.__name__} of arrays of these ranks")
+    return _emitted(trace, known, operands, plain, out)
 
 
 def _is_plain(item: Any) -> bool:
@@ -127,7 +131,7 @@ def _plain(trace: Trace, name: str, item: Any) -> Any:
         return concrete(item, f"the parameter {name}")
     if isinstance(item, SizeTracer):
         return int(item)
-    if type(item) in (tuple, list):
+    if type(item) is tuple:
         return tuple([_plain(trace, name, each) for each in item])
     if not _is_plain(item):
         trace.refuse("argument", f"the parameter {name}")
@@ -214,8 +218,8 @@ def _sample(operand: Tracer, values: dict[str, int]) -> Any:
     """Elements that functions of matrices accept: the identity."""
     dtype, shape = operand._value.type
     sizes = tuple([dims.evaluate_size(size, values) for size in shape])
-    array = np.broadcast_to(np.eye(*sizes[-2:]), sizes) if len(sizes) > 1 else np.ones(sizes)
-    array = array.astype(dtype)
+    ones = np.eye(sizes[-2], sizes[-1]) if len(sizes) > 1 else np.ones(())
+    array = np.broadcast_to(ones, sizes).astype(dtype)
     return array[()] if operand._kind == "scalar" else array
 
 
