@@ -210,7 +210,7 @@ class Follower:
 
     def _guard_scalar(self, path: Path, value: np.generic) -> None:
         if value.dtype not in DTYPE_NAMES:
-            self.trace.refuse("dtype", str(np.asarray(value).dtype))
+            self.trace.refuse("dtype", str(value.dtype))
 
     def _container(self, value: Any, path: Path, name: str) -> Any:
         captures = self.trace.captures
@@ -289,7 +289,7 @@ class Follower:
         ):
             self.trace.refuse("random", name)
         if type(value) is np.ndarray:
-            self.trace.refuse("dtype", str(value.dtype))
+            self.trace.refuse("dtype", str(np.asarray(value).dtype))
         if isinstance(value, np.ndarray) or _changes(value):
             self.trace.refuse("type", str(type(value).__name__))
         if isinstance(value, np.ufunc) or type(value).__module__.split(".")[0] in (
