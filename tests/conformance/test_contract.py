@@ -169,4 +169,4 @@ def test_what_is_not_supported_runs_as_python():
     assert reason(lambda x: np.dot(x, x.T, out=np.zeros((3, 3))), x) == "argument"
     assert reason(lambda x: np.einsum(x, [0, 1], [1, 0]), x) == "argument"
     assert reason(lambda x: np.einsum("ij,jk", x, x.T, dtype="f4"), x) == "argument"
-    assert reason(lambda x: np.linalg.inv(x @ x.T), x) == "function"
+    assert reason(lambda x: np.linalg.eig(x @ x.T), x) == "function"
