@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 try:
@@ -41,6 +42,8 @@ from jitwise.ir.verify import verify
 from jitwise.record import recorder
 
 assert jitwise.ops.__all__  # importing it filled the registry of primitives
+hypothesis.settings.register_profile("busy machine", deadline=None)
+hypothesis.settings.load_profile("busy machine")
 LARGEST_ROUND_TRIP = 2_000  # ops; longer graphs are checked by the tests that are about length
 MOST_ROUND_TRIPS = 50  # graphs a test
 

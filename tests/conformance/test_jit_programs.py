@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from edge_values import same_bits
 from generate_programs import Program, programs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from layouts import check, outcome
 
 from jitwise import config, jit
@@ -32,6 +32,7 @@ FIXED = settings(
     derandomize="PROGRAM_SEED" not in os.environ,
     database=None,
     deadline=None,
+    phases=(Phase.generate, Phase.shrink),  # explaining traces every line of the tracer
     suppress_health_check=list(HealthCheck),
 )
 numbers = itertools.count()
@@ -158,9 +159,9 @@ def tried(program: Program) -> None:
                     agree(jitted, program, args, number)
                 except AssertionError as error:
                     shown = ", ".join(map(repr, args))
-                    raise AssertionError(
-                        f"call {index}: {error}\n{program.source}\n{program.captured}\n{shown}"
-                    ) from None
+                    said = f"call {index}: {error}\n{program.source}\n{program.captured}\n{shown}"
+                    print(said)  # at once: making it smaller may take longer than a test may
+                    raise AssertionError(said) from None
     fallbacks = recorder.counts["fallback"] - before
     said = recorder.records("fallback")[-1].detail["text"] if fallbacks else "compiled"
     reasons[said] += 1
