@@ -19,15 +19,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir import dims
-from ..ir.dims import Dim, Size
+from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
+from ..ir.primitive import Attrs
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
+from .host_call import HostCall, dims_in
 from .kernels import CompiledBody
-from .memory_plan import Lifetimes, destined, lifetimes
-from .placement import placements
+from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
+from .placement import Replacement, placements, replacements
+
+MOST_BETWEEN = 32  # ops between a kernel and the update it is made for
 
 
 class ProgramText(NamedTuple):
@@ -76,7 +80,10 @@ class Lowering:
         self.count = 0
         self.idle: list[int] = []  # slots that hold nothing any more
         self.reused: set[int] = set()  # slots that held something before
-        self.lives: Lifetimes = lifetimes(graph)
+        self.deferred = deferred_updates(graph)  # by the input they are written to
+        self.late = {op for ops in self.deferred.values() for op in ops}
+        self.lives: Lifetimes = lifetimes(graph, self.late)
+        self.replaced = replacements(graph)
         self.places = placements(graph)
         self.outputs = destined(graph)
         self.owned: set[int] = set()  # slots with memory that has to be freed
@@ -85,6 +92,8 @@ class Lowering:
         self.foreign: set[Value] = set()  # what functions of the host gave
         self.passing: list[int] = []  # slots of the current op only
         self.writes: list[tuple[Value, Value]] = []  # to inputs
+        self.now = 0  # the current op's index
+        self.early: set[Op] = set()  # ops that were lowered before their turn
         self.dying: list[Value] = []  # values that end at the current op
         for value in graph.inputs:
             self.define(value)
@@ -174,6 +183,7 @@ class Lowering:
         graph = self.graph
         for index, op in enumerate(graph.ops):
             dying = self.dying = self.lives.dying[index]
+            self.now = index
             if op.primitive.name == "fusion":
                 self._fusion(op, dying)
             else:
@@ -225,19 +235,83 @@ class Lowering:
 
     def _write_inputs(self) -> None:
         """Copy what inputs become into them, last: nothing can fail any more. A value that lies in
-        an input which is written to is put aside before.
+        an input which is written to is put aside before, unless it is the only one.
         """
         targets = {target for target, _ in self.writes}
+        copies: list[tuple[Value, Value, Op | None]] = []
+        for target, value in self.writes:
+            updates = self.deferred.get(target)
+            if updates is None:
+                copies.append((target, value, None))
+            else:
+                copies += [(target, op.operands[1], op) for op in updates]
         slots = []
-        for _, value in self.writes:
+        for _, value, _ in copies:
             slot = self.slots[value]
-            if self.lives.owner(value) in targets:
+            if self.lives.owner(value) in targets and len(copies) > 1:
                 slot = self._new_slot(True)
                 self._allocate(slot, value)
                 self.instructions.append(("copy", slot, self.slots[value]))
             slots.append(slot)
-        for (target, _), slot in zip(self.writes, slots, strict=True):
-            self.instructions.append(("copy", self.slots[target], slot))
+        for (target, value, op), slot in zip(copies, slots, strict=True):
+            place = self.slots[target]
+            if op is not None:
+                place = self._part(self._new_slot(True), place, op.attrs, value)
+            self.instructions.append(("copy", place, slot))
+
+    def _part(self, part: int, whole: int, attrs: Attrs, value: Value) -> int:
+        """`part` becomes the place in `whole` that an update replaces by `value`."""
+        starts = [self.table.index(size) for size in attrs["starts"]]
+        sizes = [self.table.index(size) for size in value.type.shape]
+        self.instructions.append(("slice", part, whole, starts, list(attrs["strides"]), sizes))
+        return part
+
+    def _replace(self, value: Value, operands: Sequence[Value]) -> int | None:
+        """A slot for a kernel's result: the part of an array that it replaces. None when the array
+        is not there yet, or in use.
+        """
+        update = self.replaced[value]
+        whole, result = update.op.operands[0], update.op.results[0]
+        if update.op in self.late or not (whole in self.slots or self._hoist(whole)):
+            return None
+        slot = self.slots[whole]
+        ends = self.lives.dying[update.index]
+        if whole in ends and whole in self.dense and slot in self.owned:
+            owner = self.lives.owner
+            if slot in self.reused and result in self.outputs:
+                return None
+            if any(owner(other) is whole for other in operands) or self._is_read(whole, update):
+                return None
+            ends.remove(whole)
+            self.slots[result] = slot
+            self.dense.add(result)
+        else:
+            self.instructions.append(("copy", self.allocate(result), slot))
+        self.placed.add(value)
+        return self._part(self.define(value), self.slots[result], update.op.attrs, value)
+
+    def _hoist(self, value: Value) -> bool:
+        """Make equal elements, if that is what `value` is, before their turn."""
+        op = value.op
+        if op is None or op.primitive.name != "broadcast_in_dim":
+            return False
+        source = op.operands[0]
+        if source not in self.slots:
+            if source.op is None or source.op.primitive.name != "constant":
+                return False
+            self._op(source.op)
+            self.early.add(source.op)
+        self._op(op)
+        self.early.add(op)
+        return True
+
+    def _is_read(self, whole: Value, update: Replacement) -> bool:
+        """Whether an op from the current one on, but before the update, reads `whole`."""
+        between = self.graph.ops[self.now + 1 : update.index]
+        if len(between) > MOST_BETWEEN:
+            return True
+        owner = self.lives.owner
+        return any(owner(operand) is whole for op in between for operand in op.operands)
 
     def _is_fresh(self, value: Value) -> bool:
         """Whether a value is memory of its own: no view, and nothing that a function of the host
@@ -247,6 +321,10 @@ class Lowering:
 
     def _op(self, op: Op) -> None:
         primitive = op.primitive
+        if op in self.late or op in self.early:
+            return
+        if primitive.name == "update_slice" and op.operands[1] in self.placed:
+            return  # a kernel wrote it there
         if primitive.name == "write":
             self.writes.append((op.operands[0], op.operands[1]))
         elif primitive.name == "concatenate":
@@ -264,7 +342,7 @@ class Lowering:
 
     def _evaluate_on_host(self, op: Op) -> None:
         """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
-        sizes = list(dict.fromkeys(_dims_in(tuple(op.attrs.values()))))
+        sizes = list(dict.fromkeys(dims_in(tuple(op.attrs.values()))))
         places = [self.slots[operand] for operand in op.operands]
         for size in sizes:
             slot = self.temporary()
@@ -324,7 +402,10 @@ class Lowering:
             op.results, layout.outputs, compiled.in_place, strict=True
         ):
             slot = reusable.pop(result.type, None) if in_place else None
-            if result in self.places:
+            part = self._replace(result, op.operands) if result in self.replaced else None
+            if part is not None:
+                slot = part
+            elif result in self.places:
                 slot = self._place(result)
             elif slot is None:
                 slot = self.allocate(result)
@@ -349,7 +430,7 @@ class Lowering:
         wanted = {
             result.type
             for result, fits in zip(op.results, compiled.in_place, strict=True)
-            if fits and result not in self.places
+            if fits and result not in self.places and result not in self.replaced
         }
         owner = self.lives.owner
         for operand, role in zip(op.operands, compiled.layout.inputs, strict=True):
@@ -387,38 +468,3 @@ class Lowering:
         turned = self.temporary()
         self.instructions.append(("transpose", turned, slot, list(layout.order)))
         return turned
-
-
-class HostCall:
-    """A primitive's NumPy meaning as a function of arrays and the sizes in its attributes."""
-
-    def __init__(self, op: Op, sizes: list[Dim]) -> None:
-        self.evaluate = op.primitive.evaluate
-        self.attrs = op.attrs
-        self.sizes = sizes
-        self.count = len(op.operands)
-        self.types = tuple([result.type for result in op.results])
-        self.multiple = op.primitive.multiple
-        self.__name__ = op.primitive.name
-
-    def __call__(self, *arrays: Any) -> Any:
-        values = dict(zip(self.sizes, map(int, arrays[self.count :]), strict=True))
-        attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
-        result = self.evaluate(*arrays[: self.count], **attrs)
-        return result if self.multiple else np.asarray(result)
-
-
-def _dims_in(attribute: Any) -> list[Dim]:
-    if isinstance(attribute, Dim):
-        return [attribute]
-    if isinstance(attribute, tuple):
-        return [size for item in attribute for size in _dims_in(item)]
-    return []
-
-
-def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
-    if isinstance(attribute, Dim):
-        return values[attribute]
-    if isinstance(attribute, tuple):
-        return tuple([_resolve(item, values) for item in attribute])
-    return attribute

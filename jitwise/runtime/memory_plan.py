@@ -14,9 +14,10 @@ it writes the same element.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
-from ..ir.graph import Graph, Value
+from ..ir.graph import Graph, Op, Value
 
 
 class Lifetimes(NamedTuple):
@@ -32,14 +33,16 @@ class Lifetimes(NamedTuple):
         return self.owners.get(value, value)
 
 
-def lifetimes(graph: Graph) -> Lifetimes:
+def lifetimes(graph: Graph, deferred: Collection[Op] = ()) -> Lifetimes:
     """Owners and ends of life, in two sweeps. Inputs, and what an output or what is written to an
-    input lies in, never die.
+    input lies in, never die. Of updates that are `deferred` to the end only the parts live.
     """
     owners: dict[Value, Value] = {}
     last: dict[Value, int] = {}
     views: list[tuple[Value, Value]] = []
     for index, op in enumerate(graph.ops):
+        if op in deferred:
+            continue
         for operand in op.operands:
             last[operand] = index
         for result in op.results:
@@ -52,8 +55,10 @@ def lifetimes(graph: Graph) -> Lifetimes:
     for value in graph.outputs:
         last[value] = end
     for op in graph.ops:
-        if op.primitive.name == "write":  # happens at the end
+        if op.primitive.name == "write" or op in deferred:  # happens at the end
             last[op.operands[1]] = end
+    for op in deferred:
+        last.pop(op.results[0], None)
     for result, source in reversed(views):
         if last[result] > last[source]:
             last[source] = last[result]
@@ -64,6 +69,35 @@ def lifetimes(graph: Graph) -> Lifetimes:
         dying[index].append(value)
     dying.pop()
     return Lifetimes(owners, dying)
+
+
+def deferred_updates(graph: Graph) -> dict[Value, list[Op]]:
+    """For each input that becomes itself with parts replaced: these updates, in order. They are
+    made at the end, in the input's own memory.
+
+        %2 = update_slice{starts=(0,), strides=(1,)}(%0, %1)      %1 is copied to the start of %0,
+        write(%0, %2)                                             and %2 is never made
+    """
+    uses: dict[Value, int] = {}
+    for op in graph.ops:
+        for operand in op.operands:
+            uses[operand] = uses.get(operand, 0) + 1
+    for value in graph.outputs:
+        uses[value] = 2
+    found: dict[Value, list[Op]] = {}
+    for op in graph.ops:
+        if op.primitive.name != "write":
+            continue
+        target, value = op.operands
+        chain: list[Op] = []
+        while value.op is not None and value.op.primitive.name == "update_slice":
+            if uses[value] != 1:
+                break
+            chain.append(value.op)
+            value = value.op.operands[0]
+        if value is target and chain:
+            found[target] = chain[::-1]
+    return found
 
 
 def destined(graph: Graph) -> set[Value]:

@@ -1,7 +1,12 @@
-"""Kernels that write straight into their part of a concatenation.
+"""Kernels that write straight into their part of a larger array: of a concatenation
 
     %1 = fusion(...)                                 the memory of %3 is made, and the kernel
     %3 = concatenate{dimension=0}(%0, %1)     ->     writes %1 into its middle; only %0 is copied
+
+and that write straight over the part of an array that they replace:
+
+    %4 = fusion(...)                                 %5 is %3, or a copy of it, already when the
+    %5 = update_slice{starts=(1,), ...}(%3, %4)  ->  kernel runs, and %4 is a part of it
 
 A result of a kernel is placed when the concatenation is its only use, directly or through reshapes
 that add or drop axes of size one.
@@ -46,6 +51,41 @@ def placements(graph: Graph) -> dict[Value, Place]:
             if made is not None:
                 found[made] = Place(op.results[0], axis, start, shape)
             start = dims.add(start, shape[axis])
+    return found
+
+
+class Replacement(NamedTuple):
+    """The update, and where it is among the ops, for which alone a kernel's result is made."""
+
+    op: Op
+    index: int
+
+
+def replacements(graph: Graph) -> dict[Value, Replacement]:
+    """The update that each kernel's result is made for, if there is one. What the kernel reads and
+    what else is read meanwhile is the caller's to look at.
+    """
+    updates = [
+        Replacement(op, index)
+        for index, op in enumerate(graph.ops)
+        if op.primitive.name == "update_slice"
+    ]
+    if not updates:
+        return {}
+    uses: dict[Value, int] = {}
+    for op in graph.ops:
+        for operand in op.operands:
+            uses[operand] = uses.get(operand, 0) + 1
+    for value in graph.outputs:
+        uses[value] = 2
+    found: dict[Value, Replacement] = {}
+    for each in updates:
+        part = each.op.operands[1]
+        maker = part.op
+        if maker is None or maker.primitive.name != "fusion" or uses[part] != 1:
+            continue
+        if _is_elementwise(maker):
+            found[part] = each
     return found
 
 

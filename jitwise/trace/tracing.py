@@ -234,9 +234,12 @@ class Trace:
         """Refuse to go on with a value whose trace has ended."""
         from ..errors import EscapedTracerError
 
-        while value.op is not None and value.op.source is None and value.op.operands:
-            value = value.op.operands[0]  # what was made after the end has no line
-        source = value.op.source if value.op is not None else None
+        source, pending = None, [value]
+        while pending and source is None:
+            op = pending.pop().op
+            if op is not None:  # what was made after the end has no line
+                source = op.source
+                pending.extend(op.operands)
         where = f" at {source[0]}:{source[1]}" if source is not None else ""
         raise EscapedTracerError(
             f"a value traced in {self.name}{where} is used after the call that traced it had "

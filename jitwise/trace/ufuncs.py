@@ -106,7 +106,7 @@ def apply(
     `dtype` chooses the loop, as in NumPy.
     """
     if not trace.active:
-        trace.escaped(next(each._value for each in operands if type(each) is Tracer))
+        trace.escaped(next(each._value for each in operands if isinstance(each, Tracer)))
     if ufunc is np.matmul:
         from .numpy.contract import matmul
 

@@ -18,7 +18,7 @@ import jitwise.llvm.compile
 import jitwise.llvm.emit
 import jitwise.runtime.executable
 import jitwise.runtime.kernels
-import jitwise.runtime.lower
+import jitwise.runtime.host_call
 import jitwise.trace.numpy.statistics
 from jitwise import JitwiseBug, JitwiseWarning, config, jit
 from jitwise.api.jit import State
@@ -26,7 +26,8 @@ from jitwise.passes.fuse import Fuse
 from jitwise.passes.simplify import Simplify
 from jitwise.record import recorder
 from jitwise.runtime._native import Fault
-from jitwise.runtime.lower import HostCall, Lowering
+from jitwise.runtime.host_call import HostCall
+from jitwise.runtime.lower import Lowering
 
 pytestmark = pytest.mark.faults
 A = np.arange(24.0).reshape(2, 3, 4)
@@ -186,7 +187,7 @@ def test_a_program_that_would_write_to_an_argument_has_not_when_it_is_refused(mo
 
 
 def test_a_failure_of_our_own_host_call_is_a_fault(monkeypatch):
-    monkeypatch.setattr(jitwise.runtime.lower, "_resolve", None)
+    monkeypatch.setattr(jitwise.runtime.host_call, "_resolve", None)
     with config.override(verify=0):
         told_once(jit(largest), Z, doing="running it")
     with config.override(verify=1), pytest.raises(JitwiseBug, match="running it"):
@@ -196,7 +197,7 @@ def test_a_failure_of_our_own_host_call_is_a_fault(monkeypatch):
 def test_what_numpy_raises_too_is_no_fault(monkeypatch):
     jitted = jit(largest)
     same(jitted(Z), largest(Z))
-    monkeypatch.setattr(jitwise.runtime.lower, "_resolve", None)
+    monkeypatch.setattr(jitwise.runtime.host_call, "_resolve", None)
     monkeypatch.setattr(jitted.state, "function", raises(TypeError("NumPy's words")))
     count = recorder.counts["bug"]
     for _ in range(2):

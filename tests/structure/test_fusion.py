@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from jitwise import jit
 from jitwise.ir.builder import Builder, primitive_named
 from jitwise.ir.evaluate import evaluate
 from jitwise.ir.parser import parse
@@ -322,3 +324,60 @@ def test_a_broadcast_of_a_single_value_takes_no_memory():
     spread = p.broadcast_in_dim(p.negate(a), sizes=(p.n,), dimensions=())
     graph = p.finish(p.add(x, spread), p.multiply(p.add(spread, x), 2.0))
     expect(graph, kernels=1, temporaries=0)
+
+
+# Assignments
+
+
+def instructions(function, *args) -> dict[str, int]:
+    """How many instructions of each kind the program of a function has."""
+    lines = jit(function).lower(*args).as_text("program").splitlines()
+    return Counter(line.split()[0] for line in lines if line.startswith("  "))
+
+
+def test_a_kernel_writes_straight_into_the_part_that_it_replaces():
+    def stencil(x):
+        y = np.zeros_like(x)
+        y[1:-1] = x[:-2] + x[2:]
+        y[0] = x[0]
+        return y
+
+    found = instructions(stencil, np.ones(9))
+    assert found["kernel"] == 1 and found["alloc"] == 1
+    assert found["copy"] == 2  # zeros, and the first element
+
+
+def test_a_part_computed_from_the_array_itself_is_put_aside_first():
+    def smoothed(x):
+        y = x * 2
+        y[1:-1] = y[:-2] + y[2:]
+        return y
+
+    found = instructions(smoothed, np.ones(9))
+    assert found["kernel"] == 2 and found["alloc"] == 2 and found["copy"] == 1
+
+
+def test_an_argument_is_changed_where_it_is():
+    def changed(x):
+        x[1:-1] = x[:-2] + x[2:]
+
+    found = instructions(changed, np.ones(9))
+    assert found["kernel"] == 1 and found["alloc"] == 1 and found["copy"] == 1
+
+    def ends(x):
+        x[0] = 5
+        x[-1] = 7
+
+    found = instructions(ends, np.ones(9))
+    assert found["alloc"] == 0 and found["copy"] == 2
+
+
+def test_updates_one_after_the_other_share_one_array():
+    def filled(x):
+        y = np.zeros(20)
+        for place in range(20):
+            y[place] = x[place] * place
+        return y
+
+    found = instructions(filled, np.ones(20))
+    assert found["alloc"] <= 21 and found["copy"] <= 21

@@ -1,0 +1,51 @@
+"""An op that is run by its NumPy meaning: a function for the program's `host` instruction.
+
+Sizes in attributes are values of a call; they come as further operands:
+
+    iota{sizes=(n,), dtype=f16}()    ->    host iota(array(n))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.dims import Dim
+from ..ir.graph import Op
+
+
+class HostCall:
+    """A primitive's NumPy meaning as a function of arrays and the sizes in its attributes."""
+
+    def __init__(self, op: Op, sizes: list[Dim]) -> None:
+        self.evaluate = op.primitive.evaluate
+        self.attrs = op.attrs
+        self.sizes = sizes
+        self.count = len(op.operands)
+        self.types = tuple([result.type for result in op.results])
+        self.multiple = op.primitive.multiple
+        self.__name__ = op.primitive.name
+
+    def __call__(self, *arrays: Any) -> Any:
+        values = dict(zip(self.sizes, map(int, arrays[self.count :]), strict=True))
+        attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
+        result = self.evaluate(*arrays[: self.count], **attrs)
+        return result if self.multiple else np.asarray(result)
+
+
+def dims_in(attribute: Any) -> list[Dim]:
+    """The sizes in an attribute that are known at run time."""
+    if isinstance(attribute, Dim):
+        return [attribute]
+    if isinstance(attribute, tuple):
+        return [size for item in attribute for size in dims_in(item)]
+    return []
+
+
+def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
+    if isinstance(attribute, Dim):
+        return values[attribute]
+    if isinstance(attribute, tuple):
+        return tuple([_resolve(item, values) for item in attribute])
+    return attribute
