@@ -46,6 +46,13 @@ def is_call(statement: Statement, dtypes: Mapping[int, np.dtype]) -> bool:
     return dtype in CALLED and isinstance((statement.primitive.lower or {}).get("f"), MathCall)
 
 
+def math_name(call: Compute) -> str:
+    """What the math library calls the function of a call."""
+    lower = (call.primitive.lower or {}).get("f")
+    assert isinstance(lower, MathCall)
+    return lower.name
+
+
 def cut(phase: Phase, dtypes: Mapping[int, np.dtype]) -> list[Segment]:
     """The segments of a phase; none if it calls nothing, or is left alone."""
     body = phase.body

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..kernel.nest import Compute, Load, Statement, Store
-from ..kernel.segments import Segment
+from ..kernel.segments import Segment, math_name
 from . import mathlib
 from .operations import Operand
 from .text import SCALARS, widen
@@ -210,7 +210,7 @@ class SegmentLoops:
     def call(self, call: Compute) -> None:
         """A function of the math library over the whole chunk."""
         arguments = [f"ptr {self.address(number)}" for number in (*call.operands, call.result)]
-        name = call.primitive.lower["f"].name
+        name = math_name(call)
         symbol = self.e.math_symbol(name, self.dtype(call.result), len(call.operands))
         self.function.line(f"call void @{symbol}({', '.join(arguments)}, i64 %count)")
 

@@ -17,8 +17,8 @@ from oracle import same
 import jitwise.llvm.compile
 import jitwise.llvm.emit
 import jitwise.runtime.executable
-import jitwise.runtime.kernels
 import jitwise.runtime.host_call
+import jitwise.runtime.kernels
 import jitwise.trace.numpy.statistics
 from jitwise import JitwiseBug, JitwiseWarning, config, jit
 from jitwise.api.jit import State

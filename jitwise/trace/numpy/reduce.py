@@ -38,6 +38,8 @@ def folded(
 ) -> Tracer:
     """`primitive` over `axes`: an array, or a NumPy scalar when no axis is left."""
     shape = operand._value.type.shape
+    if not trace.active:
+        trace.escaped(operand._value)
     if not axes:
         if primitive is rows.reduce_add and operand._value.type.dtype.kind in "fc":
             zero = trace.constant(0, operand._value.type.dtype)  # a sum begins with it
