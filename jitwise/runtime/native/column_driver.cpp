@@ -65,7 +65,7 @@ void ColumnPlan::choose_sizes() {
     const std::int64_t lanes = kernel.lanes;
     if (columns > 0 && columns < 4 * lanes && !has_row_operand)
         while (fold * columns < 8 * lanes && fold * 2 <= rows) fold *= 2;
-    std::int64_t bytes = 1;
+    std::int64_t bytes = 0;
     for (int k = kernel.input_count; k < kernel.operand_count(); ++k)
         bytes += kernel.operands[k].itemsize;
     const std::int64_t budget = rows <= rows_per_call ? stream_budget : block_budget;

@@ -19,7 +19,6 @@ from ...ir.primitive import Primitive
 from ...ops import complex_number as complex_rows
 from ...ops import reduce as rows
 from ...ops.compare import select
-from ...ops.elementwise import add
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
@@ -41,9 +40,8 @@ def folded(
     if not trace.active:
         trace.escaped(operand._value)
     if not axes:
-        if primitive is rows.reduce_add and operand._value.type.dtype.kind in "fc":
-            zero = trace.constant(0, operand._value.type.dtype)  # a sum begins with it
-            operand = trace.emit(add, (operand, zero), kind=operand._kind)
+        if primitive is rows.reduce_add:  # a sum of one element is not always that element
+            operand = trace.emit(primitive, (operand,), {"axes": ()}, kind=operand._kind)
         return copied(trace, operand, "array" if shape else "scalar")
     result = trace.emit(primitive, (operand,), {"axes": axes})
     return kept(trace, result, shape, axes) if keepdims else result
