@@ -347,6 +347,8 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
     for target, each in zip(out, results, strict=True):
         if target is None:
             continue
+        if isinstance(target, Tracer) and target._kind != "array":
+            trace.refuse("error", "TypeError: return arrays must be of ArrayType")
         if not isinstance(target, Tracer):
             trace.refuse("mutate")
         if not np.can_cast(each.dtype, target.dtype, "same_kind"):

@@ -251,6 +251,32 @@ def test_what_may_be_a_view_or_a_copy_is_not_written_to():
             np.testing.assert_array_equal(jit(function)(GRID), function(GRID))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x, n: np.add(x, 1, out=n),
+        lambda x, n: np.add(x[0, 0], 1, out=x[0, 0]),
+        lambda x, n: np.copyto(n, 3),
+        lambda x, n: np.add.at(n, [0], 1),
+        lambda x, n: x[0, 0].sort(),
+    ],
+)
+def test_numbers_are_not_written_to(change):
+    def function(x, n):
+        change(x, n)
+        return n * 2 + x[0, 0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcomes = []
+        for each in (function, jit(function), jit(function)):
+            try:
+                outcomes.append(each(GRID.copy(), 2.5))
+            except (TypeError, ValueError) as error:
+                outcomes.append((type(error), str(error)))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
 def test_what_reshape_only_splits_is_a_view():
     def split(x):
         y = x * 1
@@ -501,3 +527,16 @@ def test_equal_positions_are_combined_by_at_and_not_by_operators():
 
     i = np.array([2, 0, 2, 2, 1])
     assert through_jit(combined, GRID, i, np.arange(5.0)) == 1
+
+
+def test_an_int_beside_positions_is_checked_where_nothing_is_taken():
+    def taken(x, i):
+        return x[i, 0]
+
+    compiled = jit(taken)
+    empty = np.zeros(0, int)
+    np.testing.assert_array_equal(compiled(GRID, empty), taken(GRID, empty))
+    with pytest.raises(IndexError):
+        taken(np.ones((5, 0)), empty)
+    with pytest.raises(IndexError):
+        compiled(np.ones((5, 0)), empty)

@@ -149,6 +149,8 @@ def _assign_where(operand: Tracer, mask: Tracer, item: Any) -> None:
 
 def fill(operand: Tracer, value: Any) -> None:
     """`operand.fill(value)`."""
+    if operand._kind != "array":
+        operand._trace.refuse("argument", "fill of a scalar")
     if operand._trace.lift(value).ndim:
         operand._trace.refuse("error", "fill by an array")
     setitem(operand, Ellipsis, value)
@@ -156,6 +158,8 @@ def fill(operand: Tracer, value: Any) -> None:
 
 def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """`np.copyto`."""
+    if isinstance(dst, Tracer) and dst._kind != "array":
+        trace.refuse("error", "TypeError: copyto needs an array")
     if not isinstance(dst, Tracer):
         trace.refuse("mutate")
     source = trace.lift(src)
@@ -181,6 +185,8 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
 
 def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any) -> None:
     """`ufunc.at(target, index, item)`."""
+    if isinstance(target, Tracer) and target._kind != "array":
+        trace.refuse("error", "TypeError: first operand must be an array")
     if not isinstance(target, Tracer):
         trace.refuse("mutate")
     items = index if type(index) is tuple else (index,)

@@ -43,8 +43,10 @@ class Places(NamedTuple):
 
 def places_of(operand: Tracer, items: tuple) -> Places:
     """What `operand[items]` points to, when some of `items` are positions."""
+    from .index import place
+
     trace = operand._trace
-    basic, axes, given = [], [], []
+    basic, axes, given, numbers = [], [], [], []
     for axis, item in enumerate(_full(trace, items, operand.ndim)):
         if item is None or type(item) is slice:
             basic.append(item)
@@ -52,7 +54,11 @@ def places_of(operand: Tracer, items: tuple) -> Places:
             basic.append(_WHOLE)
             axes.append(axis)
             given.append(_integers(trace, item))
+            if type(item) in (int, SizeTracer):
+                numbers.append((axis, item))
     part = operand[tuple(basic)]
+    for axis, item in numbers:  # out of bounds, also where no element is taken
+        place(trace, item, part._value.type.shape[axis])
     shape = trace.broadcast_shapes([each._value.type.shape for each in given])
     positions = tuple([trace.broadcast(each, shape)._value for each in given])
     result = gathered_shape(part._value.type.shape, tuple(axes), shape)
