@@ -5,16 +5,45 @@
 // signature or its caller, captures and copies here.
 #include <cstring>
 
+#include "attempt.h"
 #include "dispatch_numpy.h"
-#include "entry.h"
+#include "memo.h"
 
 namespace jitwise::dispatch {
 
-namespace {
+Found store_number(Input::Kind kind, PyObject *value, char *bytes) {
+    switch (kind) {
+        case Input::Kind::floating: {
+            const double number = PyFloat_AS_DOUBLE(value);
+            std::memcpy(bytes, &number, sizeof number);
+            return Found::yes;
+        }
+        case Input::Kind::integer: {
+            int overflow = 0;
+            const npy_int64 number = PyLong_AsLongLongAndOverflow(value, &overflow);
+            std::memcpy(bytes, &number, sizeof number);
+            return overflow == 0 ? Found::yes : Found::no;
+        }
+        case Input::Kind::boolean: *bytes = value == Py_True; return Found::yes;
+        case Input::Kind::complex: {
+            const Py_complex number = PyComplex_AsCComplex(value);
+            std::memcpy(bytes, &number, sizeof number);
+            return Found::yes;
+        }
+        default: PyArray_ScalarAsCtype(value, bytes); return Found::yes;
+    }
+}
 
-struct ScalarStorage {
-    alignas(16) char bytes[16];
-};
+PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves) {
+    if (recipe.kind == Recipe::Kind::array && results[recipe.index].array != nullptr) {
+        PyObject *array = results[recipe.index].array;
+        results[recipe.index].array = nullptr;
+        return array;
+    }
+    return build_output(recipe, results, leaves);
+}
+
+namespace {
 
 struct Range {
     std::uintptr_t low, high;
@@ -42,10 +71,12 @@ public:
         for (Result &result : results_) Py_XDECREF(result.array);
     }
 
+    Found find_places() { return places_.look_up(parts_->places, call_.leaves.data()); }
+
     Found fetch_captures() {
         for (const Capture &capture : parts_->captures) {
             PyObject *value = nullptr;
-            const Found found = check_capture(capture, call_, &value);
+            const Found found = check_capture(capture, sources(), &value);
             if (found != Found::yes) return found;
             held_.push_back(value);  // the first held objects are the captures, in order
         }
@@ -54,11 +85,13 @@ public:
 
     Found check_guards() const {
         for (const Guard &guard : parts_->guards) {
-            const Found found = check_guard(guard, call_);
+            const Found found = check_guard(guard, sources());
             if (found != Found::yes) return found;
         }
         return Found::yes;
     }
+
+    Sources sources() const { return {call_.leaves.data(), places_.data()}; }
 
     PyObject *source(const Input &input) const {
         return input.captured ? held_[input.index] : call_.leaves[input.index];
@@ -106,13 +139,11 @@ public:
     }
 
     PyObject *output() {
-        const Recipe &recipe = parts_->recipe;
-        if (recipe.kind == Recipe::Kind::array && results_[recipe.index].array != nullptr) {
-            PyObject *array = results_[recipe.index].array;
-            results_[recipe.index].array = nullptr;
-            return array;
-        }
-        return build_output(recipe, results_.data(), call_);
+        return take_output(parts_->recipe, results_.data(), call_.leaves.data());
+    }
+
+    bool teach(Memo *memo, Entry *entry) const {
+        return memo->learn(entry, call_, views_.data(), held_.data());
     }
 
 private:
@@ -139,29 +170,6 @@ private:
         return store_number(input.kind, value, bytes);
     }
 
-    static Found store_number(Input::Kind kind, PyObject *value, char *bytes) {
-        switch (kind) {
-            case Input::Kind::floating: {
-                const double number = PyFloat_AS_DOUBLE(value);
-                std::memcpy(bytes, &number, sizeof number);
-                return Found::yes;
-            }
-            case Input::Kind::integer: {
-                int overflow = 0;
-                const npy_int64 number = PyLong_AsLongLongAndOverflow(value, &overflow);
-                std::memcpy(bytes, &number, sizeof number);
-                return overflow == 0 ? Found::yes : Found::no;
-            }
-            case Input::Kind::boolean: *bytes = value == Py_True; return Found::yes;
-            case Input::Kind::complex: {
-                const Py_complex number = PyComplex_AsCComplex(value);
-                std::memcpy(bytes, &number, sizeof number);
-                return Found::yes;
-            }
-            default: PyArray_ScalarAsCtype(value, bytes); return Found::yes;
-        }
-    }
-
     bool is_safely_written(const Input &written) const {
         if (written.kind != Input::Kind::array) return false;
         auto *array = reinterpret_cast<PyArrayObject *>(source(written));
@@ -179,6 +187,7 @@ private:
 
     EntryParts *parts_;
     const Signature &call_;
+    Places places_;
     InlineVector<PyObject *, 8> held_;
     InlineVector<View, 8> views_;
     InlineVector<ScalarStorage, 8> storage_;
@@ -187,7 +196,8 @@ private:
 
 // Everything that must hold before the program is run.
 Found prepare(Attempt &attempt, const EntryParts &parts) {
-    Found found = attempt.fetch_captures();
+    Found found = attempt.find_places();
+    if (found == Found::yes) found = attempt.fetch_captures();
     if (found == Found::yes) found = attempt.check_guards();
     if (found == Found::yes && parts.program != nullptr) found = attempt.make_views();
     return found;
@@ -195,7 +205,7 @@ Found prepare(Attempt &attempt, const EntryParts &parts) {
 
 }  // namespace
 
-Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
+Outcome try_entry(Entry *entry, const Signature &call, PyObject **result, Memo *memo) {
     EntryParts *parts = entry->parts;
     if (parts == nullptr || !anchors_match(parts->anchors, call)) return Outcome::no_match;
     Attempt attempt(parts, call);
@@ -209,6 +219,8 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
         ++entry->deoptimizations;
         return Outcome::no_match;
     }
+    // Before the run: while it has given up the GIL, arguments may be given another shape.
+    const bool learned = memo != nullptr && attempt.teach(memo, entry);
     switch (attempt.run()) {
         case Status::ok: break;
         case Status::guard_failed: return Outcome::no_match;
@@ -218,8 +230,8 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result) {
     }
     ++entry->hits;
     *result = attempt.output();
-    if (*result != nullptr) return Outcome::done;
-    return parts->writes ? Outcome::error : Outcome::failed;
+    if (*result == nullptr) return parts->writes ? Outcome::error : Outcome::failed;
+    return learned ? Outcome::remembered : Outcome::done;
 }
 
 Found entry_matches(Entry *entry, const Signature &call) {

@@ -130,15 +130,21 @@ bool parse_parts(const Signature &call, const EntryArguments &arguments, EntryPa
     parts->words.assign(call.words.begin(), call.words.end());
     for (PyObject *object : call.anchors)
         if (!add_anchor(object, &parts->anchors)) return false;
+    Places places;
     const bool guarded =
+        parse_each(arguments.places, "places is a sequence",
+                   [&](PyObject *item, std::size_t) {
+                       parts->places.emplace_back();
+                       return parse_place(item, call, &places, &parts->places.back());
+                   }) &&
         parse_each(arguments.captures, "captures is a sequence",
                    [&](PyObject *item, std::size_t) {
                        parts->captures.emplace_back();
-                       return parse_capture(item, call, &parts->captures.back());
+                       return parse_capture(item, call, places, &parts->captures.back());
                    }) &&
         parse_each(arguments.guards, "guards is a sequence", [&](PyObject *item, std::size_t) {
             parts->guards.emplace_back();
-            return parse_guard(item, call, &parts->guards.back());
+            return parse_guard(item, call, places, &parts->guards.back());
         });
     if (!guarded || !parse_program(arguments.program, call, arguments, parts)) return false;
     if (parts->program == nullptr) return true;
@@ -154,6 +160,7 @@ int entry_clear(PyObject *self) {
     EntryParts *parts = entry->parts;
     entry->parts = nullptr;  // releasing may run Python code that meets this entry again
     for (Anchor &anchor : parts->anchors) Py_CLEAR(anchor.reference);
+    for (Fetch &place : parts->places) place.release();
     for (Capture &capture : parts->captures) capture.from.release();
     for (Guard &guard : parts->guards) {
         guard.from.release();
@@ -171,6 +178,8 @@ int entry_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(entry->name);
     if (entry->parts == nullptr) return 0;
     for (const Anchor &anchor : entry->parts->anchors) Py_VISIT(anchor.reference);
+    for (const Fetch &place : entry->parts->places)
+        if (const int code = place.visit(visit, arg)) return code;
     for (const Capture &capture : entry->parts->captures)
         if (const int code = capture.from.visit(visit, arg)) return code;
     for (const Guard &guard : entry->parts->guards) {
@@ -194,6 +203,8 @@ PyMemberDef entry_members[] = {
     {"hits", T_ULONGLONG, offsetof(Entry, hits), READONLY, "Calls this entry has served."},
     {"deoptimizations", T_ULONGLONG, offsetof(Entry, deoptimizations), READONLY,
      "Calls the program gave up and Python served."},
+    {"replays", T_ULONGLONG, offsetof(Entry, replays), READONLY,
+     "Served calls that were like a remembered one."},
     {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot entry_slots[] = {
@@ -223,7 +234,7 @@ Entry *make_entry(const Signature &call, const EntryArguments &arguments) {
     if (entry == nullptr) return nullptr;
     entry->program = nullptr;
     entry->name = nullptr;
-    entry->hits = entry->deoptimizations = 0;
+    entry->hits = entry->deoptimizations = entry->replays = 0;
     entry->parts = new EntryParts();
     PyObject_GC_Track(entry);
     Py_INCREF(arguments.program);
@@ -249,6 +260,8 @@ bool entry_is_alive(const Entry *entry) {
             PyObject *object = referent_of(anchor);
             if (object == nullptr || object == Py_None) return false;
         }
+    for (const Guard &guard : entry->parts->guards)
+        if (!guard_is_alive(guard)) return false;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct Input {
 struct EntryParts {
     std::vector<std::uint64_t> words;
     std::vector<Anchor> anchors;
+    std::vector<Fetch> places;
     std::vector<Capture> captures;
     std::vector<Guard> guards;
     std::vector<Input> inputs;
@@ -50,14 +51,17 @@ struct Entry {
     EntryParts *parts;
     unsigned long long hits;
     unsigned long long deoptimizations;
+    unsigned long long replays;  // hits served from memory
 };
 
 // What became of trying an entry.
-// failed: the program raised, and wrote to no argument.
-enum class Outcome { done, no_match, fallback, error, failed };
+// remembered: done, and its memo knows all. failed: the program raised, and wrote to no argument.
+enum class Outcome { done, remembered, no_match, fallback, error, failed };
+
+class Memo;
 
 struct EntryArguments {
-    PyObject *program, *leaves, *captures, *guards, *outputs, *written, *name;
+    PyObject *program, *leaves, *captures, *guards, *outputs, *written, *name, *places;
 };
 
 bool prepare_entry_type(PyObject *module);
@@ -69,6 +73,7 @@ bool anchors_match(const std::vector<Anchor> &anchors, const Signature &call);
 // Would the entry serve the call? Nothing is run but what guards and captures ask for.
 Found entry_matches(Entry *entry, const Signature &call);
 // Serve the call if captures, guards and the program allow it. `words` are known to be equal.
-Outcome try_entry(Entry *entry, const Signature &call, PyObject **result);
+// `memo` of the arguments, unless null, learns how the call was served: then `remembered`.
+Outcome try_entry(Entry *entry, const Signature &call, PyObject **result, Memo *memo);
 
 }  // namespace jitwise::dispatch

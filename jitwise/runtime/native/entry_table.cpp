@@ -43,6 +43,7 @@ void Table::replace(Lists::iterator position, std::vector<Entry *> entries) {
 }
 
 void Table::add(Entry *entry, bool front) {
+    forget();
     if (lists_.size() >= sweep_at_) sweep();
     const std::vector<std::uint64_t> &words = entry->parts->words;
     const auto position = position_of(words);
@@ -70,6 +71,7 @@ void Table::add(Entry *entry, bool front) {
 }
 
 bool Table::remove(Entry *entry) {
+    forget();
     if (entry->parts == nullptr) return false;
     const auto position = position_of(entry->parts->words);
     if (position == lists_.end()) return false;
@@ -81,7 +83,13 @@ bool Table::remove(Entry *entry) {
     return true;
 }
 
+void Table::forget() {
+    ++changes_;
+    memory.clear();
+}
+
 void Table::clear() {
+    forget();
     recent_ = nullptr;
     Lists old;
     old.swap(lists_);
@@ -104,7 +112,7 @@ void Table::sweep() {
 int Table::visit(visitproc visit, void *arg) const {
     for (const auto &item : lists_)
         for (Entry *entry : item.second->entries) Py_VISIT(entry);
-    return 0;
+    return memory.visit(visit, arg);
 }
 
 std::vector<Entry *> Table::all() const {

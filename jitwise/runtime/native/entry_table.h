@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "entry.h"
+#include "memo.h"
 
 namespace jitwise::dispatch {
 
@@ -59,15 +60,20 @@ public:
     // All entries, borrowed, in order of trial within a signature.
     std::vector<Entry *> all() const;
 
+    Memory memory;                   // forgotten at each change
+    std::uint64_t changes() const { return changes_; }
+
 private:
     using Lists = std::unordered_multimap<std::uint64_t, EntryList *>;
     EntryList *find_by_hash(const Signature &call);
     Lists::iterator position_of(const std::vector<std::uint64_t> &words);
     void replace(Lists::iterator position, std::vector<Entry *> entries);
     void sweep();
+    void forget();
 
     Lists lists_;
     EntryList *recent_ = nullptr;  // borrowed from lists_
+    std::uint64_t changes_ = 0;
     std::size_t sweep_at_ = 64;
 };
 

@@ -42,9 +42,14 @@ PyObject *handler_capsule() {
 }
 
 PyObject *plain_array(ElementType type, int ndim, const std::int64_t *shape) {
-    return PyArray_New(&PyArray_Type, ndim,
-                       reinterpret_cast<npy_intp *>(const_cast<std::int64_t *>(shape)),
-                       numpy_type_of(type), nullptr, nullptr, 0, 0, nullptr);
+    // Of the built-in types there is one description each, which lives for ever.
+    static PyArray_Descr *descriptions[element_type_count];
+    PyArray_Descr *&descr = descriptions[static_cast<int>(type)];
+    if (descr == nullptr) descr = PyArray_DescrFromType(numpy_type_of(type));
+    Py_INCREF(descr);
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim,
+                                reinterpret_cast<npy_intp *>(const_cast<std::int64_t *>(shape)),
+                                nullptr, nullptr, 0, nullptr);
 }
 
 // False: the size does not fit, or an axis is negative.
@@ -141,10 +146,15 @@ PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape) {
     return array;
 }
 
-void Frame::allocate_temporary(Slot &slot) {
+std::size_t Frame::lay_out(Slot &slot) {
     std::size_t bytes;
     if (!bytes_of(slot.type, slot.view.ndim, slot.shape, &bytes)) throw Deoptimized();
     set_dense_strides(slot);
+    return bytes;
+}
+
+void Frame::allocate_temporary(Slot &slot) {
+    const std::size_t bytes = lay_out(slot);
     slot.view.owner = nullptr;
     if (slot.view.ndim == 0) {
         slot.view.data = slot.inline_bytes;

@@ -30,6 +30,8 @@ struct Deoptimized {};
 
 // Work, in nanoseconds, for which the GIL is given up.
 constexpr double release_threshold = 5000;
+// Bytes, for a copy.
+constexpr std::int64_t large_copy = 262144;
 
 struct Frame {
     const Program &program;
@@ -59,11 +61,15 @@ struct Frame {
     // Dense memory of the slot's own for the shape now in `slot.shape`; sets strides.
     void allocate(Slot &slot, ElementType type, int ndim, bool is_output);
     void allocate_temporary(Slot &slot);
+    // Dense strides for the slot's type and shape; its bytes. Throws Deoptimized: not a size.
+    std::size_t lay_out(Slot &slot);
     // `slot` as a new ndarray that shares memory; a reference, never null.
     PyObject *array_of(Slot &slot);
     void finish(Slot &slot, Result *result);
 };
 
+// Sets the Python exception for the C++ one now in flight.
+Status status_of_exception();
 // Throws PythonError with MemoryError set.
 [[noreturn]] void raise_no_memory(std::size_t bytes);
 // A new C-ordered array; large ones from recycled memory. Needs the GIL. Throws.
@@ -72,6 +78,8 @@ PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape);
 void execute_kernel(Frame &frame, const Instruction &instruction);
 void execute_view(Frame &frame, const Instruction &instruction);
 void execute_reshape(Frame &frame, const Instruction &instruction);
+// False: the elements must be copied, and only the shape of the slot is set.
+bool reshape_in_place(Frame &frame, const Instruction &instruction);
 void execute_copy(Frame &frame, const Instruction &instruction);
 void execute_host(Frame &frame, const Instruction &instruction);
 // Same shape and type; any strides; buffered when they overlap.

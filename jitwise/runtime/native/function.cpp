@@ -88,44 +88,83 @@ PyObject *call_failed(Function *function, Entry *entry, const Call &call) {
 }
 
 // `*served` is the entry that gave the outcome, if one did.
-Outcome try_list(EntryList *list, const Signature &signature, Entry **served, PyObject **result) {
+Outcome try_list(EntryList *list, const Signature &signature, Entry **served, PyObject **result,
+                 Memo *memo) {
     const std::size_t count = list->entries.size();
     const std::size_t first = count > long_list ? list->recent : count;
     if (first < count) {
         *served = list->entries[first];
-        const Outcome outcome = try_entry(*served, signature, result);
+        const Outcome outcome = try_entry(*served, signature, result, memo);
         if (outcome != Outcome::no_match) return outcome;
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (i == first) continue;
         *served = list->entries[i];
-        const Outcome outcome = try_entry(*served, signature, result);
+        const Outcome outcome = try_entry(*served, signature, result, memo);
         if (outcome == Outcome::no_match) continue;
         // Python entries stay last, whatever they serve: they may hold for every call.
-        if (outcome == Outcome::done) list->recent = i;
+        if (outcome == Outcome::done || outcome == Outcome::remembered) list->recent = i;
         return outcome;
     }
     return Outcome::no_match;
 }
 
-PyObject *dispatch(Function *function, const Call &call) {
+// The long way: describe the call, find its entries, try them. `*served`: a new reference to the
+// entry that failed.
+Outcome look_up(Function *function, const Call &call, Entry **served, PyObject **result) {
+    Signature signature;
+    if (!signature.scan(call.args, call.count(), call.names, function->opaque_types))
+        return Outcome::no_match;
+    Table &table = *function->table;
+    EntryList *list = table.find(signature);
+    if (list == nullptr) return Outcome::no_match;
+    ++list->users;
+    Memo *memo = table.memory.wants() ? Memo::of_arguments(signature) : nullptr;
+    const std::uint64_t changes = table.changes();
+    const Outcome outcome = try_list(list, signature, served, result, memo);
+    if (outcome == Outcome::failed) Py_INCREF(*served);
+    list->release();
+    if (memo == nullptr) return outcome;
+    // The entry may have been removed during the run.
+    if (outcome == Outcome::remembered && table.changes() == changes)
+        table.memory.add(memo);
+    else
+        memo->release();
+    return outcome;
+}
+
+// A call like one that is remembered.
+Outcome recall(Function *function, const Call &call, Entry **served, PyObject **result) {
+    const Memory &memory = function->table->memory;
+    FoundLeaves found;
+    PyObject *const *leaves;
+    std::size_t place = 0;
     Outcome outcome = Outcome::no_match;
+    // Several may be of the same arguments, for different captures, guards or integers.
+    while (outcome == Outcome::no_match) {
+        Memo *memo = memory.recall(call.args, call.count(), call.names, found, &leaves, place);
+        if (memo == nullptr) break;
+        ++memo->users;
+        outcome = memo->run(leaves, result);
+        if (outcome == Outcome::failed) {
+            *served = memo->entry();
+            Py_INCREF(*served);
+        }
+        memo->release();
+        if (outcome == Outcome::no_match) found.clear();
+    }
+    return outcome;
+}
+
+PyObject *dispatch(Function *function, const Call &call) {
     PyObject *result = nullptr;
     Entry *served = nullptr;
-    {
-        Signature signature;
-        if (signature.scan(call.args, call.count(), call.names, function->opaque_types)) {
-            EntryList *list = function->table->find(signature);
-            if (list != nullptr) {
-                ++list->users;
-                outcome = try_list(list, signature, &served, &result);
-                if (outcome == Outcome::failed) Py_INCREF(served);
-                list->release();
-            }
-        }
-    }
+    Outcome outcome = recall(function, call, &served, &result);
+    if (outcome == Outcome::done) return result;
+    if (outcome == Outcome::no_match) outcome = look_up(function, call, &served, &result);
     switch (outcome) {
-        case Outcome::done: return result;
+        case Outcome::done:
+        case Outcome::remembered: return result;
         case Outcome::fallback: return call_fallback(function, call);
         case Outcome::error: return nullptr;
         case Outcome::failed:
@@ -155,14 +194,15 @@ PyObject *too_deep() {
 
 PyObject *function_add_entry(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *const names[] = {"args", "kwargs", "program", "leaves", "captures", "guards",
-                                        "outputs", "written", "name", "front", nullptr};
+                                        "outputs", "written", "name", "front", "places", nullptr};
     PyObject *call_args, *call_kwargs;
     EntryArguments given{};
     int front = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOOp:add_entry",
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOOpO:add_entry",
                                      const_cast<char **>(names), &call_args, &call_kwargs,
                                      &given.program, &given.leaves, &given.captures, &given.guards,
-                                     &given.outputs, &given.written, &given.name, &front))
+                                     &given.outputs, &given.written, &given.name, &front,
+                                     &given.places))
         return nullptr;
     if (given.program == nullptr) given.program = Py_None;
     if (given.outputs == nullptr) given.outputs = Py_None;
@@ -358,6 +398,7 @@ int set_opaque_types(PyObject *self, PyObject *value, void *) {
     PyObject *old = function_of(self)->opaque_types;
     function_of(self)->opaque_types = types;
     Py_XDECREF(old);
+    function_of(self)->table->memory.clear();
     return 0;
 }
 
@@ -389,7 +430,7 @@ PyMethodDef function_methods[] = {
     {"add_entry", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function_add_entry)),
      METH_VARARGS | METH_KEYWORDS,
      "add_entry(args, kwargs, program=None, leaves=(), captures=(), guards=(), outputs=None,\n"
-     "          written=(), name=None, front=False) -> Entry"},
+     "          written=(), name=None, front=False, places=()) -> Entry"},
     {"matches", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function_matches)),
      METH_FASTCALL | METH_KEYWORDS,
      "matches(*args, **kwargs): would an entry serve this call? Nothing is run."},

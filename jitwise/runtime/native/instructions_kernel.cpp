@@ -101,7 +101,7 @@ void execute_copy(Frame &frame, const Instruction &now) {
             throw ShapeMismatch("a copy between different shapes");
     const int itemsize = size_of(dst.type);
     frame.wrote |= dst.view.owner != nullptr;
-    if (product(dst.shape, dst.view.ndim) * itemsize > 262144) frame.release_gil();
+    if (product(dst.shape, dst.view.ndim) * itemsize > large_copy) frame.release_gil();
     copy_view(dst.view, src.view, itemsize);
 }
 

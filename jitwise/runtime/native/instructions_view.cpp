@@ -114,7 +114,7 @@ void execute_view(Frame &frame, const Instruction &now) {
 }
 
 // words: size dims.
-void execute_reshape(Frame &frame, const Instruction &now) {
+bool reshape_in_place(Frame &frame, const Instruction &now) {
     Slot &out = redefined(frame, now);
     const Slot &in = frame.slots[now.source];
     const int *words = frame.words(now);
@@ -126,9 +126,17 @@ void execute_reshape(Frame &frame, const Instruction &now) {
     if (count != product(out.shape, now.ndim))
         throw ShapeMismatch("a reshape to another number of elements");
     const int itemsize = size_of(in.type);
-    if (count > 0 && reshaped_strides(in, out.shape, now.ndim, itemsize, out.strides)) return;
+    return count > 0 && reshaped_strides(in, out.shape, now.ndim, itemsize, out.strides);
+}
+
+void execute_reshape(Frame &frame, const Instruction &now) {
+    if (reshape_in_place(frame, now)) return;
+    Slot &out = frame.slots[now.slot];
+    const Slot &in = frame.slots[now.source];
+    const int itemsize = size_of(in.type);
+    const std::int64_t count = product(in.shape, in.view.ndim);
     frame.allocate(out, in.type, now.ndim, now.is_output);
-    if (count * itemsize > 262144) frame.release_gil();
+    if (count * itemsize > large_copy) frame.release_gil();
     std::int64_t strides[max_rank], stride = itemsize;
     for (int axis = in.view.ndim - 1; axis >= 0; --axis) {
         strides[axis] = stride;

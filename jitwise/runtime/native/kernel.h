@@ -87,6 +87,12 @@ private:
 };
 
 void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape);
+// The two halves of a map kernel whose operands are all dense or scalars. The first one is the same
+// for equal shapes and strides; false: not such operands.
+bool gather_dense(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+                  char **pointers, std::int64_t *steps);
+void run_dense(const Kernel &kernel, char *const *pointers, const std::int64_t *steps,
+               std::int64_t count);
 void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
               int outer);
 void run_columns(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,

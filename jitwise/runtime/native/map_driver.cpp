@@ -102,8 +102,11 @@ std::int64_t grain_of(const Kernel &kernel, std::int64_t count) {
     return (grain + kernel.lanes - 1) / kernel.lanes * kernel.lanes;
 }
 
-void run_dense(const Dense &dense, std::int64_t count) {
-    const Kernel &kernel = dense.kernel;
+}  // namespace
+
+void run_dense(const Kernel &kernel, char *const *pointers, const std::int64_t *steps,
+               std::int64_t count) {
+    const Dense dense{kernel, pointers, steps};
     if (count < kernel.lanes) return dense.padded(0, count);
     bool may_repeat = count % kernel.lanes != 0 && !dense.overlapping(count);
     if (kernel.work(count) < parallel_threshold || thread_count() == 1)
@@ -135,6 +138,8 @@ bool gather_dense(const Kernel &kernel, const View *views, int ndim, const std::
     }
     return true;
 }
+
+namespace {
 
 // ---- general
 
@@ -431,7 +436,7 @@ void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64
     char *pointers[max_operands];
     std::int64_t steps[max_operands];
     if (gather_dense(kernel, views, ndim, shape, pointers, steps))
-        return run_dense({kernel, pointers, steps}, count);
+        return run_dense(kernel, pointers, steps, count);
     run_general(kernel, views, ndim, shape);
 }
 

@@ -114,13 +114,13 @@ PyObject *array_of(const Result &result) {
     return array;
 }
 
-PyObject *sequence_of(const Recipe &recipe, const Result *results, const Signature &call) {
+PyObject *sequence_of(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
     const bool as_list = recipe.kind == Recipe::Kind::list;
     const auto count = static_cast<Py_ssize_t>(recipe.parts.size());
     PyObject *sequence = as_list ? PyList_New(count) : PyTuple_New(count);
     if (sequence == nullptr) return nullptr;
     for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *part = build_output(recipe.parts[static_cast<std::size_t>(i)], results, call);
+        PyObject *part = build_output(recipe.parts[static_cast<std::size_t>(i)], results, leaves);
         if (part == nullptr) {
             Py_DECREF(sequence);
             return nullptr;
@@ -133,11 +133,11 @@ PyObject *sequence_of(const Recipe &recipe, const Result *results, const Signatu
     return sequence;
 }
 
-PyObject *dict_of(const Recipe &recipe, const Result *results, const Signature &call) {
+PyObject *dict_of(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
     PyObject *dict = PyDict_New();
     if (dict == nullptr) return nullptr;
     for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
-        PyObject *part = build_output(recipe.parts[i], results, call);
+        PyObject *part = build_output(recipe.parts[i], results, leaves);
         const bool stored = part != nullptr && PyDict_SetItem(dict, recipe.keys[i], part) == 0;
         Py_XDECREF(part);
         if (!stored) {
@@ -178,20 +178,20 @@ bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recip
     return good;
 }
 
-PyObject *build_output(const Recipe &recipe, const Result *results, const Signature &call) {
+PyObject *build_output(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
     switch (recipe.kind) {
         case Recipe::Kind::array: return array_of(results[recipe.index]);
         case Recipe::Kind::constant: Py_INCREF(recipe.object); return recipe.object;
         case Recipe::Kind::leaf: {
-            PyObject *leaf = call.leaves[recipe.index];
+            PyObject *leaf = leaves[recipe.index];
             Py_INCREF(leaf);
             return leaf;
         }
         case Recipe::Kind::tuple:
-        case Recipe::Kind::list: return sequence_of(recipe, results, call);
-        case Recipe::Kind::dict: return dict_of(recipe, results, call);
+        case Recipe::Kind::list: return sequence_of(recipe, results, leaves);
+        case Recipe::Kind::dict: return dict_of(recipe, results, leaves);
         case Recipe::Kind::call: {
-            PyObject *arguments = sequence_of(recipe, results, call);
+            PyObject *arguments = sequence_of(recipe, results, leaves);
             if (arguments == nullptr) return nullptr;
             PyObject *value = PyObject_CallObject(recipe.object, arguments);
             Py_DECREF(arguments);

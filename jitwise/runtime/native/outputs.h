@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "program.h"
-#include "signature.h"
 
 namespace jitwise::dispatch {
 
@@ -32,7 +31,7 @@ struct Recipe {
 
 bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recipe *recipe);
 
-// A new reference, or null with an exception set. Results are borrowed.
-PyObject *build_output(const Recipe &recipe, const Result *results, const Signature &call);
+// A new reference, or null with an exception set. Results are borrowed; `leaves` are the call's.
+PyObject *build_output(const Recipe &recipe, const Result *results, PyObject *const *leaves);
 
 }  // namespace jitwise::dispatch

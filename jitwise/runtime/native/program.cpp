@@ -74,6 +74,23 @@ void Frame::free(Slot &slot) {
     slot.owner = Owner::none;
 }
 
+Status status_of_exception() {
+    try {
+        throw;
+    } catch (const Deoptimized &) {
+        return Status::deoptimize;
+    } catch (const PythonError &) {
+        return Status::error;
+    } catch (const OutOfMemory &error) {
+        PyErr_Format(PyExc_MemoryError, "no memory for a temporary of %zu bytes", error.size);
+    } catch (const std::bad_alloc &) {
+        PyErr_NoMemory();
+    } catch (const std::exception &error) {
+        PyErr_SetString(fault_exception, error.what());
+    }
+    return Status::error;
+}
+
 namespace {
 
 void execute_alloc(Frame &frame, const Instruction &now) {
@@ -135,24 +152,6 @@ void deliver(Frame &frame, const Program &program, Result *results) {
             Py_XINCREF(results[i].array);
         }
     }
-}
-
-// Sets the Python exception for the C++ one now in flight.
-Status status_of_exception() {
-    try {
-        throw;
-    } catch (const Deoptimized &) {
-        return Status::deoptimize;
-    } catch (const PythonError &) {
-        return Status::error;
-    } catch (const OutOfMemory &error) {
-        PyErr_Format(PyExc_MemoryError, "no memory for a temporary of %zu bytes", error.size);
-    } catch (const std::bad_alloc &) {
-        PyErr_NoMemory();
-    } catch (const std::exception &error) {
-        PyErr_SetString(fault_exception, error.what());
-    }
-    return Status::error;
 }
 
 Status run_in_frame(const Program &program, char *memory, const View *inputs, Result *results) {

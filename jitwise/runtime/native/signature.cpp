@@ -84,8 +84,11 @@ Signature::~Signature() {
         for (PyObject *leaf : leaves) Py_DECREF(leaf);
 }
 
-bool Signature::scan(PyObject *const *args, Py_ssize_t count, PyObject *names,
+bool Signature::scan(PyObject *const *arguments, Py_ssize_t positional, PyObject *keywords,
                      PyObject *opaque_types) {
+    args = arguments;
+    count = positional;
+    names = keywords;
     opaque_types_ = opaque_types;
     const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
     words.push_back(word_of(Tag::call, static_cast<std::uint64_t>(count) |

@@ -62,6 +62,12 @@ public:
     // types whose instances are told apart by type alone, or null.
     bool scan(PyObject *const *args, Py_ssize_t count, PyObject *names, PyObject *opaque_types);
 
+    bool has_containers() const { return nested_; }
+
+    // The call itself, borrowed.
+    PyObject *const *args = nullptr;
+    Py_ssize_t count = 0;  // of positional arguments
+    PyObject *names = nullptr;
     InlineVector<std::uint64_t, 48> words;
     InlineVector<PyObject *, 16> leaves;
     InlineVector<PyObject *, 4> anchors;
