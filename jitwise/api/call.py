@@ -9,12 +9,14 @@ serves every style of call.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ir.primitive import exact
 from ..trace.function import Traced, children, is_namedtuple, leaves_of
+from ..trace.objects import is_keyed_by_type
 
 _NUMERIC = (np.ndarray, np.generic, int, float, complex)
 
@@ -30,6 +32,7 @@ class Call(NamedTuple):
     static: frozenset[int]
     key: Any
     style: Any
+    types: frozenset[type]  # of instances whose identity is not part of the key
 
     def leaves(self, traced: Traced) -> list[tuple[str, int]]:
         """Where each program input comes from, leaves counted as the call is given."""
@@ -152,19 +155,33 @@ def structure(item: Any) -> Any:
     if inner is not None:
         keys = exact(tuple(item)) if kind is dict else None
         return (kind, keys, tuple([structure(each) for each in inner]))
-    return (kind, item) if kind in (str, bytes, type(None)) else _Identity(item)
+    if kind in (str, bytes, type(None)):
+        return kind, item
+    return ("instance", kind) if is_keyed_by_type(item) else _Identity(item)
 
 
 class _Identity:
-    """A static object in a signature: kept alive, compared by identity."""
+    """A static object in a signature, compared by identity; not kept alive if that can be told."""
 
-    __slots__ = ("item",)
+    __slots__ = ("number", "reference")
 
     def __init__(self, item: Any) -> None:
-        self.item = item
+        self.number = id(item)
+        try:
+            self.reference: Any = weakref.ref(item)
+        except TypeError:
+            self.reference = lambda: item
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.item is self.item
+        if not isinstance(other, _Identity):
+            return False
+        item = self.reference()
+        return other is self or (item is not None and other.reference() is item)
 
     def __hash__(self) -> int:
-        return id(self.item)
+        return self.number
+
+
+def types_of_instances(args: tuple, kwargs: dict[str, Any]) -> frozenset[type]:
+    """The types of the leaves whose identity is not part of the signature."""
+    return frozenset(type(leaf) for leaf in leaves_of(args, kwargs) if is_keyed_by_type(leaf))

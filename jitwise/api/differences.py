@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..ir.dims import symbols_of
 from ..ir.graph import Graph, Op, Value
 from ..record import Source
-from ..trace.captures import fetch, matches
+from ..trace.captures import fetch, is_rooted, matches
 from ..trace.function import Traced, children, leaves_of
 from .call import Call
 
@@ -74,7 +74,7 @@ def _value(traced: Traced, origin: Any, leaves: list[Any]) -> int | None:
     """The value of a symbol in a call."""
     how, place = traced.origins[origin[1]]
     try:
-        item = leaves[place] if how == "leaf" else fetch(traced.captures[place])
+        item = leaves[place] if how == "leaf" else fetch(traced.captures[place], leaves)
         return item.shape[origin[2]] if origin[0] == "size" else int(item)
     except Exception:  # what it was read from is no longer there
         return None
@@ -98,7 +98,7 @@ def _captured(traces: Sequence[Traced], latest: Traced, leaves: list[Any]) -> Di
                 if each.path == guard.path and each.test == guard.test
             ]
             told = f"{guard.name} {_listed(before, now)}".rstrip()
-            return Difference(told, guard.source, guard.path.how != "leaf")
+            return Difference(told, guard.source, not is_rooted(guard.path))
     return None
 
 

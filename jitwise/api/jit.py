@@ -36,15 +36,16 @@ from ..runtime.executable import compile_graph, no_cyclic_collection
 from ..trace.code import INNER, is_own_file
 from ..trace.function import Traced, leaves_of, trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
-from .call import Call, Numbered, numbered_leaves, structure, unnumber
+from .call import Call, Numbered, numbered_leaves, structure, types_of_instances, unnumber
 from .faults import ADVICE, fault_of, is_of_users
 from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
+from .places import Places
 from .versions import Signature, Version
 
 if TYPE_CHECKING:
     from .differences import Difference
 
-MOST_TRACES = 8  # of one signature
+MOST_TRACES = 8  # of one signature; of one with instances as many as there may be signatures
 MOST_SIGNATURES = 64  # of one function
 MOST_USED_ONCE = 8  # programs with static arguments that served no second call
 MOST_SEEN = 4096  # signatures that were met and not traced
@@ -177,6 +178,9 @@ class State:
         `failed`.
         """
         known = self.known.setdefault(call.key, Signature())
+        known.versions = [version for version in known.versions if version.is_alive()]
+        if new := call.types.difference(self.native.opaque_types):
+            self.native.opaque_types = (*self.native.opaque_types, *new)
         if not self._flattened_alike(call):
             failure = CannotTrace("type", "a dataclass with attributes of its own making")
             self._run_as_python(call, known, failure)
@@ -191,10 +195,11 @@ class State:
                 return True
         if known.python or self._overlaps(call, known):
             return False
-        if len(known.versions) >= MOST_TRACES:
+        most = MOST_SIGNATURES if call.types else MOST_TRACES
+        if known.traces >= most:
             found = self._differs(known, call)
             what = f" of {found.what}" if found else ""
-            text = f"{MOST_TRACES} times for different values{what}"
+            text = f"{most} times for different values{what}"
             failure = CannotTrace("retraces", text, found.source if found else None)
             self._run_as_python(call, known, failure)
             return True
@@ -203,10 +208,11 @@ class State:
         except CannotTrace as failure:
             failed.append(failure)
             return self._fail(call, known, failure)
-        if known.versions:
+        if known.traces:
             found = self._differs(known, call)
-            detail = {"count": len(known.versions) + 1, "differs": found.what if found else ""}
+            detail = {"count": known.traces + 1, "differs": found.what if found else ""}
             recorder.event("retrace", self.name, detail, found.source if found else None)
+        known.traces += 1
         known.versions.append(version)
         self._install(call, version)
         if self._overlaps(call, known):
@@ -223,6 +229,8 @@ class State:
         """What of a call no trace was made for."""
         from .differences import difference
 
+        if not known.versions:
+            return None
         return difference([each.traced for each in known.versions], call, self.signature)
 
     def _flattened_alike(self, call: Call) -> bool:
@@ -324,7 +332,8 @@ class State:
         real_kwargs = {name: unnumber(item) for name, item in bound_kwargs.items()}
         static = self._static_leaves(bound_args, bound_kwargs)
         key = (structure(real_args), structure(real_kwargs), static)
-        return Call(args, kwargs, real_args, real_kwargs, order, frozenset(static), key, style)
+        bound = (args, kwargs, real_args, real_kwargs, order, frozenset(static), key, style)
+        return Call(*bound, types_of_instances(args, kwargs))
 
     def _static_leaves(self, args: tuple, kwargs: dict[str, Any]) -> tuple[int, ...]:
         """Indices, among canonical leaves, of those in arguments declared static."""
@@ -349,14 +358,13 @@ def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
 
     Gives the entry.
     """
-    captures = [(path.container, path.key, path.how) for path in traced.captures]
-    guards = []
-    for (how, container, key), expected, test, _, _ in traced.guards:
-        place = call.order[key] if how == "leaf" else key
-        guards.append((container, place, how, expected, test))
+    places = Places(call.order)
+    captures = [places.fetch(path) for path in traced.captures]
+    guards = [places.guard(guard) for guard in traced.guards]
     leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written
     return native.add_entry(
-        call.args, call.kwargs, program, leaves, captures, guards, outputs, written
+        *(call.args, call.kwargs, program, leaves, captures, guards, outputs, written),
+        places=places.rows,
     )
 
 

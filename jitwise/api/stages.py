@@ -130,7 +130,7 @@ class Traced:
         values: dict[str, int] = {}
         for name, origin in self.graph.symbols.items():
             how, place = self.traced.origins[origin[1]]
-            item = leaves[place] if how == "leaf" else fetch(self.traced.captures[place])
+            item = leaves[place] if how == "leaf" else fetch(self.traced.captures[place], leaves)
             values[name] = item.shape[origin[2]] if origin[0] == "size" else int(item)
         return values
 
@@ -173,6 +173,7 @@ class Compiled:
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
         self._call = Function(self._other, self._other, self._failed)
+        self._call.opaque_types = tuple(lowered.stage.call.types)
         self._styles: set[Any] = set()
         self._install(lowered.stage.call)
 

@@ -18,14 +18,19 @@ class Version:
         self.executable = executable
         self.entries: list[Any] = []  # the dispatcher's, one a style of call
 
+    def is_alive(self) -> bool:
+        """Whether it can still serve a call: not when an object it asks for is gone."""
+        return all(guard.is_alive() for guard in self.traced.guards)
+
 
 class Signature:
     """What is known for one canonical signature."""
 
-    __slots__ = ("errors", "python", "styles", "versions")
+    __slots__ = ("errors", "python", "styles", "traces", "versions")
 
     def __init__(self) -> None:
         self.versions: list[Version] = []
+        self.traces = 0  # those whose objects are gone included
         self.python = False
         self.errors = 0
         self.styles: set[Any] = set()

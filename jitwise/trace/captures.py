@@ -8,13 +8,21 @@ A capture or guard is a fetch path that the dispatcher follows natively at each 
     ("object", array, None)    the array itself        ("leaf", None, k)        the k-th argument
     leaf
     ("length", list, None)     len(list)               ("keys", dict, None)     tuple(dict)
+    ("own", object, "w")       object.__dict__["w"]
 
-A guard's test is "is" (the same object) or "equal" (same type and value). Containers are shown to
-the function as copies, so that a change is noticed (`changed`) and undone by never having happened.
+What belongs to an argument is not held: its path begins at the leaf, the container being a path in
+turn. So one trace serves every instance of a class whose guards hold, and keeps none alive.
+
+    self.layer.w   ->   Path("attr", Path("attr", Path("leaf", None, 0), "layer"), "w")
+
+A guard's test is "is" (the same object), "weak" (the same, held weakly), "equal" (same type and
+value), "type" or "absent". Containers are shown to the function as copies, so that a change is
+noticed (`changed`) and undone by never having happened.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,9 +45,19 @@ class Path(NamedTuple):
     key: Any
 
 
+def is_rooted(path: Path) -> bool:
+    """Whether a path begins at an argument of the call."""
+    return path.how == "leaf" or type(path.container) is Path
+
+
+def _key_of(path: Path) -> tuple:
+    container = path.container
+    return path.how, container if type(container) is Path else id(container), path.key
+
+
 class Guard(NamedTuple):
-    """At `path` there must be `expected`, by "is" or "equal". `name` and `source` say what the user
-    calls it and where his program first read it.
+    """At `path` there must be `expected`, by one of the tests of the module docstring. `name` and
+    `source` say what the user calls it and where his program first read it.
     """
 
     path: Path
@@ -47,6 +65,10 @@ class Guard(NamedTuple):
     test: str
     name: str = ""
     source: Source | None = None
+
+    def is_alive(self) -> bool:
+        """Whether the guard can still hold: not when the object it asks for is gone."""
+        return self.test != "weak" or self.expected() is not None
 
 
 class Captures:
@@ -63,15 +85,34 @@ class Captures:
 
     def guard(self, path: Path, expected: Any, test: str = "is", name: str = "") -> None:
         """Require `expected` at `path` at every later call."""
-        key = (path.how, id(path.container), path.key, test)
+        key = (*_key_of(path), test)
         if key not in self._guarded:
             self._guarded.add(key)
             shown = name or str(path.key)
             self.guards.append(Guard(path, expected, test, shown, locate()))
 
+    def identity(self, path: Path, value: Any, name: str = "") -> None:
+        """Require the very object at `path`; without keeping it, if it belongs to an argument."""
+        if not is_rooted(path):
+            return self.guard(path, value, "is", name)
+        try:
+            return self.guard(path, weakref.ref(value), "weak", name)
+        except TypeError:
+            return self.guard(path, value, "is", name)
+
+    def container(self, path: Path, value: Any, name: str = "") -> None:
+        """Require the container at `path`, whose items have guards of their own. That of an
+        argument may be another one of this type.
+        """
+        if not is_rooted(path):
+            return self.guard(path, value, "is", name)
+        self.guard(path, type(value), "type", name)
+        if isinstance(value, tuple):
+            self.guard(Path("length", path, None), len(value), "equal", f"len({name})")
+
     def array(self, path: Path, array: np.ndarray) -> Tracer:
         """The tracer of an array that is fetched by `path` at every call."""
-        key = (path.how, id(path.container), path.key)
+        key = _key_of(path)
         found = self._arrays.get(key)
         if found is None:
             if array.dtype.newbyteorder("=") not in DTYPE_NAMES:
@@ -87,7 +128,7 @@ class Captures:
         reference. The function must not write to it afterwards (`written`).
         """
         path = Path("object", array, None)
-        if (path.how, id(array), None) not in self._arrays:
+        if _key_of(path) not in self._arrays:
             self._seen.append((array, array.copy()))  # its id must stay its own during the trace
         return self.array(path, array)
 
@@ -131,25 +172,39 @@ def same_items(container: Any, before: list[Any]) -> bool:
 
 def matches(guard: Guard, leaves: Sequence[Any]) -> tuple[bool, Any]:
     """Whether a guard holds of a call with these leaves, and what is there now."""
-    path = guard.path
+    expected = guard.expected
     try:
-        now = leaves[path.key] if path.how == "leaf" else fetch(path)
+        now = fetch(guard.path, leaves)
         if guard.test == "equal":
-            return exact(now) == exact(guard.expected), now
+            return exact(now) == exact(expected), now
     except Exception:  # it is no longer there, or an `__eq__` of the user's fails
         return guard.test == "absent", None
-    return guard.test == "is" and now is guard.expected, now
+    if guard.test == "type":
+        return type(now) is expected, now
+    expected = expected() if guard.test == "weak" else expected
+    return guard.test in ("is", "weak") and now is expected, now
 
 
-def fetch(path: Path) -> Any:
-    """What is at `path` now (not for "leaf", which is in the arguments)."""
-    container, key = path.container, path.key
-    if path.how in ("dict", "item"):
-        return container[key]
-    if path.how == "attr":
-        return getattr(container, key)
-    if path.how == "cell":
-        return container.cell_contents
-    if path.how == "keys":
-        return tuple(container)
-    return len(container) if path.how == "length" else container
+def fetch(path: Path, leaves: Sequence[Any]) -> Any:
+    """What is at `path` now, in a call with these leaves."""
+    steps = [path]
+    while type(steps[-1].container) is Path:
+        steps.append(steps[-1].container)
+    value = steps[-1].container
+    for how, _, key in reversed(steps):
+        value = leaves[key] if how == "leaf" else _step(how, value, key)
+    return value
+
+
+def _step(how: str, value: Any, key: Any) -> Any:
+    if how in ("dict", "item"):
+        return value[key]
+    if how == "attr":
+        return getattr(value, key)
+    if how == "own":
+        return vars(value)[key]
+    if how == "cell":
+        return value.cell_contents
+    if how == "keys":
+        return tuple(value)
+    return len(value) if how == "length" else value

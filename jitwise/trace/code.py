@@ -63,6 +63,24 @@ def is_library_file(path: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
+def identity_uses(code: types.CodeType) -> frozenset[str]:
+    """How code may tell one object from another like it: "is" by the operator (with anything but
+    a constant), "items" by looking it up in containers or comparing these.
+    """
+    found, before = set(), None
+    for now in dis.get_instructions(code):
+        if now.opname == "IS_OP" and (before is None or before.opname != "LOAD_CONST"):
+            found.add("is")
+        elif now.opname in ("CONTAINS_OP", "COMPARE_OP"):
+            found.add("items")
+        before = now
+    if {"index", "count", "remove"} & set(code.co_names):
+        found.add("items")
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return frozenset(found).union(*[identity_uses(each) for each in inner])
+
+
+@functools.lru_cache(maxsize=1024)
 def fault_of_code(code: types.CodeType) -> tuple[str, str] | None:
     """Why code cannot be followed, as (reason, detail), or None."""
     if code.co_flags & _GENERATORS:

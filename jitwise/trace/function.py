@@ -244,6 +244,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.refuse("effect", "an argument")
     outputs = _Outputs(trace)
     recipe = outputs.recipe(result)
+    arguments.follower.guard_identities()
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
         shown = [repr(item) if isinstance(item, Tracer) else item for item in printed]

@@ -19,6 +19,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .captures import Path
 from .code import is_library_file, is_users, undecorated
 from .source import ScopeGlobals
@@ -28,57 +30,77 @@ if TYPE_CHECKING:
 
 
 class ObjectProxy:
-    """Stands for a user's object: attributes are followed, assignments end the trace.
+    """Stands for a user's object: attributes are followed, assignments end the trace. An object
+    that belongs to an argument is found by `path`, and not held.
 
     Its own slots have mangled names, so that no attribute of the object is hidden.
     """
 
-    __slots__ = ("__follower", "__name", "__object")
+    __slots__ = ("__follower", "__name", "__object", "__path")
 
-    def __init__(self, follower: Follower, value: Any, name: str) -> None:
+    def __init__(self, follower: Follower, value: Any, name: str, path: Path | None = None) -> None:
         object.__setattr__(self, "_ObjectProxy__follower", follower)
         object.__setattr__(self, "_ObjectProxy__object", value)
         object.__setattr__(self, "_ObjectProxy__name", name)
+        object.__setattr__(self, "_ObjectProxy__path", path)
 
     @property
     def __class__(self) -> type:
         kind = type(self.__object)
-        guard = self.__follower.trace.captures.guard
-        guard(Path("attr", self.__object, "__class__"), kind, "is")
+        if self.__path is None and type(self) is not FieldsProxy:  # else its type is guarded
+            guard = self.__follower.trace.captures.guard
+            guard(Path("attr", self.__object, "__class__"), kind, "is")
         if isinstance(sys._getframe(1).f_globals, ScopeGlobals):  # not `isinstance`, which is ours
             return self.__follower.followed_object(kind, kind.__name__)
         return kind
 
     def __getattr__(self, name: str) -> Any:
-        value, follower = self.__object, self.__follower
-        captures = follower.trace.captures
-        found = _in_class(type(value), name)
-        if hasattr(type(value), "__getattr__") or type(value).__getattribute__ is not _GETATTRIBUTE:
-            return follower.trace.refuse("source", f"attribute hooks of {type(value).__name__}")
-        captures.guard(Path("attr", value, "__class__"), type(value), "is")
-        own = getattr(value, "__dict__", {})
+        value, follower, path = self.__object, self.__follower, self.__path
+        captures, own = follower.trace.captures, getattr(value, "__dict__", None)
+        found = self.__in_class(name)
+        if path is None:  # else its type is guarded
+            captures.guard(Path("attr", value, "__class__"), type(value), "is")
+        is_own = type(own) is dict and name in own
+        if type(own) is dict and not is_own and found is not _ABSENT:
+            shadow = Path("dict", own, name) if path is None else Path("own", path, name)
+            captures.guard(shadow, None, "absent")
+        if not is_own or isinstance(found, property):
+            given = self.__of_class(name, found)
+            if given is not _ABSENT:
+                return given
+        place = Path("attr", value if path is None else path, name)
+        return follower.follow(getattr(value, name), place, f"{self.__name}.{name}")
+
+    def __in_class(self, name: str) -> Any:
+        """What the class holds under `name`, guarded; or `_ABSENT`."""
+        kind, trace = type(self.__object), self.__follower.trace
+        if hasattr(kind, "__getattr__") or kind.__getattribute__ is not _GETATTRIBUTE:
+            return trace.refuse("source", f"attribute hooks of {kind.__name__}")
+        found = _in_class(kind, name)
         if found is not _ABSENT:
-            captures.guard(Path("attr", type(value), name), getattr(type(value), name), "is")
-            if name not in own and type(own) is dict:
-                captures.guard(Path("dict", own, name), None, "absent")
+            trace.captures.guard(Path("attr", kind, name), getattr(kind, name), "is")
+        return found
+
+    def __of_class(self, name: str, found: Any) -> Any:
+        """A property, or a method bound to this stand-in; `_ABSENT` for any other value."""
+        follower, kind = self.__follower, type(self.__object)
+        if found is _ABSENT:
+            return follower.trace.refuse("source", f"the missing attribute {name}")
         if isinstance(found, property):
             getter = undecorated(found.fget)
             if not isinstance(getter, types.FunctionType):
                 return follower.trace.refuse("source", f"the property {name}")
             return follower.function(getter)(self)
-        method = undecorated(found)
-        if name not in own and isinstance(method, types.FunctionType):
-            if not is_users(method.__code__):
-                return follower.trace.refuse("source", f"{type(value).__name__}.{name}")
-            return functools.partial(follower.function(method), self)
-        if name not in own and isinstance(found, staticmethod):
+        if isinstance(found, staticmethod):
             return follower.followed_object(found.__func__, name)
-        if name not in own and found is _ABSENT:
-            return follower.trace.refuse("source", f"the missing attribute {name}")
-        if name not in own and isinstance(found, classmethod):
+        if isinstance(found, classmethod):
             return follower.trace.refuse("source", f"the class method {name}")
-        where = f"{self.__name}.{name}"
-        return follower.follow(getattr(value, name), Path("attr", value, name), where)
+        method = undecorated(found)
+        if not isinstance(method, types.FunctionType):
+            return _ABSENT
+        if not is_users(method.__code__):
+            return follower.trace.refuse("source", f"{kind.__name__}.{name}")
+        return functools.partial(follower.function(method), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
@@ -98,6 +120,7 @@ class ObjectProxy:
     __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __bool__ = _refused
     __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __enter__ = __exit__ = _refused
     __repr__ = __str__ = __format__ = __hash__ = _refused
+    del _refused  # an object may have such an attribute
 
 
 class FieldsProxy(ObjectProxy):
@@ -108,8 +131,15 @@ class FieldsProxy(ObjectProxy):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        own = getattr(self._ObjectProxy__object, "__dict__", {})
-        return own[name] if name in own else ObjectProxy.__getattr__(self, name)
+        value, follower = self._ObjectProxy__object, self._ObjectProxy__follower
+        if name in type(value).__dataclass_fields__:
+            return object.__getattribute__(value, name)
+        found = self._ObjectProxy__in_class(name)
+        given = self._ObjectProxy__of_class(name, found)
+        if given is not _ABSENT:
+            return given
+        where = f"{self._ObjectProxy__name}.{name}"
+        return follower.follow(getattr(value, name), Path("attr", type(value), name), where)
 
 
 class ClassProxy(ObjectProxy):
@@ -157,6 +187,18 @@ def is_plain_class(kind: type) -> bool:
     ) and dataclasses.is_dataclass(kind)
 
 
+def is_keyed_by_type(value: Any) -> bool:
+    """Whether a static argument is an instance of a class that one trace may serve all of: what
+    the trace read of it is guarded, so its identity need not be in the signature.
+    """
+    kind = type(value)
+    if not kind.__flags__ & _HEAP_TYPE or kind.__module__.split(".")[0] in ("numpy", "builtins"):
+        return False
+    if isinstance(value, _KEYED_BY_IDENTITY) or (callable(value) and not hasattr(kind, "__dict__")):
+        return False
+    return undecorated(value) is value
+
+
 def _in_class(kind: type, name: str) -> Any:
     """What a class or its bases hold under `name`, unbound."""
     for owner in kind.__mro__:
@@ -167,3 +209,8 @@ def _in_class(kind: type, name: str) -> Any:
 
 _ABSENT = object()
 _GETATTRIBUTE = object.__getattribute__
+_HEAP_TYPE = 1 << 9  # made by a class statement
+_KEYED_BY_IDENTITY = (
+    *(type, types.FunctionType, types.MethodType, types.ModuleType, functools.partial),
+    *(np.ndarray, np.generic, enum.Enum, int, float, complex, str, bytes, tuple, list, dict, set),
+)

@@ -11,6 +11,7 @@ or a container is `follow`ed:
     list, dict, set       -> a copy with followed items; a change ends the trace
     object                -> `ObjectProxy`: its attributes are followed
     module                -> `Namespace`: its names are followed
+    part of an argument   -> the same by a path from the argument, which is not held
     anything else         -> itself, and a guard that it is the same object
 
 Functions that write globals or nonlocals, generators, and what asks or changes the world (`world`)
@@ -33,8 +34,8 @@ import numpy as np
 
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
-from .captures import Path
-from .code import fault_of_code, is_users, undecorated
+from .captures import Path, is_rooted
+from .code import fault_of_code, identity_uses, is_users, undecorated
 from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
 from .size import SizeTracer
 from .source import ScopeGlobals
@@ -97,11 +98,17 @@ class Follower:
         self.trace = trace
         self.scopes: dict[int, Scope] = {}
         self.functions: dict[int, tuple[Any, Any]] = {}
-        self.seen: dict[int, tuple[Any, Any]] = {}
+        self.seen: dict[tuple[int, Path | None], tuple[Any, Any]] = {}
+        self.parts: list[tuple[Path, Any, str]] = []  # objects and containers of arguments
+        self.identity: set[str] = set()  # how the code may ask whether objects are the same
         self.builtins = _followed_builtins(self)
 
-    def function(self, function: types.FunctionType) -> types.FunctionType:
-        """The followed twin of a user's function."""
+    def function(
+        self, function: types.FunctionType, path: Path | None = None
+    ) -> types.FunctionType:
+        """The followed twin of a user's function, which belongs to an argument if there is a
+        `path`.
+        """
         found = self.functions.get(id(function))
         if found is not None:
             return found[1]
@@ -113,27 +120,33 @@ class Follower:
         if scope is None:
             scope = self.scopes[id(function.__globals__)] = Scope(self, function.__globals__)
         cells = function.__closure__ and tuple([types.CellType() for _ in function.__closure__])
-        self.trace.captures.guard(Path("attr", function, "__code__"), function.__code__, "is")
+        base = function if path is None else path
+        self.identity |= identity_uses(function.__code__)
+        self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
         twin = types.FunctionType(function.__code__, scope, function.__name__, None, cells)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
-        self._fill_cells(function, cells or ())
-        twin.__defaults__ = self._defaults(function)
+        self._fill_cells(function, cells or (), path)
+        twin.__defaults__ = self._defaults(function, base)
+        named = function.__kwdefaults__ if path is None else Path("attr", path, "__kwdefaults__")
         twin.__kwdefaults__ = function.__kwdefaults__ and {
-            name: self.follow(value, Path("item", function.__kwdefaults__, name), name)
+            name: self.follow(value, Path("item", named, name), name)
             for name, value in function.__kwdefaults__.items()
         }
         twin.__qualname__ = function.__qualname__
-        self._attributes(function, twin)
+        self._attributes(function, twin, path)
         return twin
 
-    def _attributes(self, function: types.FunctionType, twin: types.FunctionType) -> None:
+    def _attributes(
+        self, function: types.FunctionType, twin: types.FunctionType, path: Path | None
+    ) -> None:
         """The attributes that a function was given, each followed."""
         own = vars(function)
-        self.trace.captures.guard(Path("keys", own, None), tuple(own), "equal")
+        base = own if path is None else Path("attr", path, "__dict__")
+        self.trace.captures.guard(Path("keys", base, None), tuple(own), "equal")
         for name, value in own.items():
             if not name.startswith("__"):
                 where = f"{function.__name__}.{name}"
-                setattr(twin, name, self.follow(value, Path("dict", own, name), where))
+                setattr(twin, name, self.follow(value, Path("dict", base, name), where))
         self.trace.captures.shadow(function, vars(twin), f"an attribute of {function.__name__}")
 
     def builtin(self, name: str) -> Any:
@@ -159,26 +172,32 @@ class Follower:
             self.trace.failure = failure
         return failure
 
-    def _defaults(self, function: types.FunctionType) -> tuple | None:
+    def _defaults(self, function: types.FunctionType, base: Any) -> tuple | None:
         defaults = function.__defaults__
         if defaults is None:
             return None
-        path = Path("attr", function, "__defaults__")
-        self.trace.captures.guard(path, defaults, "is")
+        path = Path("attr", base, "__defaults__")
+        self.trace.captures.container(path, defaults)
+        held = path if is_rooted(path) else defaults
         return tuple(
-            self.follow(value, Path("item", defaults, index), f"a default of {function.__name__}")
+            self.follow(value, Path("item", held, index), f"a default of {function.__name__}")
             for index, value in enumerate(defaults)
         )
 
-    def _fill_cells(self, function: types.FunctionType, cells: tuple[types.CellType, ...]) -> None:
-        for name, cell, twin in zip(
-            function.__code__.co_freevars, function.__closure__ or (), cells, strict=True
-        ):
+    def _fill_cells(
+        self,
+        function: types.FunctionType,
+        cells: tuple[types.CellType, ...],
+        path: Path | None,
+    ) -> None:
+        names, closure = function.__code__.co_freevars, function.__closure__ or ()
+        for index, (name, cell, twin) in enumerate(zip(names, closure, cells, strict=True)):
             try:
                 content = cell.cell_contents
             except ValueError:
                 continue  # still unbound: so is the twin's
-            twin.cell_contents = self.follow(content, Path("cell", cell, None), name)
+            held = path and Path("item", Path("attr", path, "__closure__"), index)
+            twin.cell_contents = self.follow(content, Path("cell", held or cell, None), name)
 
     def follow(self, value: Any, path: Path, name: str) -> Any:
         """What traced code sees in place of `value`, which it fetched by `path`."""
@@ -187,67 +206,104 @@ class Follower:
         if kind is np.ndarray and value.dtype.newbyteorder("=") in DTYPE_NAMES:
             return captures.array(path, value)
         if kind in _PLAIN or isinstance(value, (np.generic, enum.Enum, np.dtype)):
-            test = "equal" if kind in (int, float, complex, str, bytes, bool) else "is"
-            captures.guard(path, value, test, name)
+            by_value = kind in (int, float, complex, str, bytes, bool)
             if isinstance(value, np.generic):
-                self._guard_scalar(path, value)
+                if value.dtype not in DTYPE_NAMES:
+                    self.trace.refuse("dtype", str(value.dtype))
+                by_value = by_value or is_rooted(path)
+            captures.guard(path, value, "equal" if by_value else "is", name)
             return value
         if issubclass(kind, Tracer):
             return value
         if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
-            captures.guard(path, value, "is", name)
+            captures.container(path, value, name)
+            base = path if is_rooted(path) else value
             items = [
-                self.follow(item, Path("item", value, index), name)
+                self.follow(item, Path("item", base, index), name)
                 for index, item in enumerate(value)
             ]
             return kind(items) if kind is tuple else kind(*items)
         if kind in (list, dict, set):
             return self._container(value, path, name)
-        captures.guard(path, value, "is", name)
+        if not is_rooted(path):
+            captures.guard(path, value, "is", name)
         if isinstance(value, tuple) and hasattr(kind, "n_fields") and _holds_plain(value):
+            captures.identity(path, value, name)
             return value  # sys.float_info and the like
-        return self.followed_object(value, name)
-
-    def _guard_scalar(self, path: Path, value: np.generic) -> None:
-        if value.dtype not in DTYPE_NAMES:
-            self.trace.refuse("dtype", str(value.dtype))
+        if not is_rooted(path):
+            return self.followed_object(value, name)
+        found = self.followed_object(value, name, path)
+        if type(found) is not ObjectProxy:
+            captures.identity(path, value, name)
+        elif path.how != "leaf":  # the type of a leaf is in the signature
+            captures.guard(path, kind, "type", name)
+        return found
 
     def _container(self, value: Any, path: Path, name: str) -> Any:
         captures = self.trace.captures
-        known = self.seen.get(id(value))
-        captures.guard(path, value, "is", name)
+        root = path if is_rooted(path) else None
+        known = self.seen.get((id(value), root))
+        captures.container(path, value, name)
         if known is not None:
             return known[1]
         if len(value) > _MOST_ITEMS:
             self.trace.refuse("source", f"{name}, a {type(value).__name__} of {len(value)} items,")
+        if type(value) is set:
+            self.trace.refuse("source", f"the set {name}")
+        base = value if root is None else root
+        copy: Any = type(value)()
+        self._remember(value, name, root, copy)
         if type(value) is list:
-            captures.guard(Path("length", value, None), len(value), "equal", f"len({name})")
-            copy: Any = []
-            self.seen[id(value)] = (value, copy)
+            captures.guard(Path("length", base, None), len(value), "equal", f"len({name})")
             copy.extend(
-                self.follow(item, Path("item", value, i), name) for i, item in enumerate(value)
+                self.follow(item, Path("item", base, i), name) for i, item in enumerate(value)
             )
-        elif type(value) is dict:
-            captures.guard(Path("keys", value, None), tuple(value), "equal", f"list({name})")
-            copy = {}
-            self.seen[id(value)] = (value, copy)
+        else:
+            captures.guard(Path("keys", base, None), tuple(value), "equal", f"list({name})")
             copy.update(
                 {
-                    key: self.follow(item, Path("item", value, key), name)
+                    key: self.follow(item, Path("item", base, key), name)
                     for key, item in value.items()
                 }
             )
-        else:
-            self.trace.refuse("source", f"the set {name}")
         return captures.shadow(value, copy, name)
 
-    def followed_object(self, value: Any, name: str) -> Any:
-        known = self.seen.get(id(value))
+    def _remember(self, value: Any, name: str, root: Path | None, stand_in: Any) -> None:
+        self.seen[id(value), root] = (value, stand_in)
+        if root is not None:
+            self.parts.append((root, value, name))
+
+    def followed_object(self, value: Any, name: str, path: Path | None = None) -> Any:
+        """What stands for an object; for what belongs to an argument, if there is a `path`."""
+        known = self.seen.get((id(value), path))
+        if known is None and path is not None:
+            # Of what stands for itself the identity is guarded: it may be reached in any way.
+            known = self.seen.get((id(value), None))
+            if known is not None and type(known[1]) is ObjectProxy:
+                known = None
         if known is None:
-            known = self.seen[id(value)] = (value, self._follow_object(value, name))
+            stand_in = self._follow_object(value, name, path)
+            is_part = path if type(stand_in) is ObjectProxy else None
+            self._remember(value, name, is_part, stand_in)
+            return stand_in
         return known[1]
 
-    def _follow_object(self, value: Any, name: str) -> Any:
+    def guard_identities(self) -> None:
+        """At the end of a trace: when the code may have asked whether two objects are the same,
+        the parts of arguments must be the very objects they were.
+        """
+        in_items = any(path.how == "item" for path, _, _ in self.parts)
+        if "is" not in self.identity and not (in_items and "items" in self.identity):
+            return
+        ways: dict[int, int] = {}
+        for number, _ in self.seen:
+            ways[number] = ways.get(number, 0) + 1
+        for path, value, name in self.parts:
+            if ways[id(value)] > 1:  # its stand-ins are not the same, though it is
+                self.trace.refuse("source", f"{name}, reached in two ways and compared by identity")
+            self.trace.captures.identity(path, value, name)
+
+    def _follow_object(self, value: Any, name: str, path: Path | None) -> Any:
         from .namespace import namespace_of, replacement
 
         replaced = replacement(self.trace, value)
@@ -257,25 +313,19 @@ class Follower:
             return self.builtins[value.__name__]
         inner = undecorated(value)
         if inner is not value:
-            self._refuse_attributes(value, name)
-            return self.followed_object(inner, name)
+            self._refuse_attributes(value, name, path)
+            return self.followed_object(inner, name, path and Path("attr", path, "__wrapped__"))
         if isinstance(value, types.FunctionType):
-            return self.function(value) if is_users(value.__code__) else self._pure(value, name)
+            users = is_users(value.__code__)
+            return self.function(value, path) if users else self._pure(value, name)
         if isinstance(value, types.MethodType):
             function = undecorated(value.__func__)
             if isinstance(function, types.FunctionType) and is_users(function.__code__):
-                instance = self.followed_object(value.__self__, name)
+                holder = path and Path("attr", path, "__self__")
+                instance = self.followed_object(value.__self__, name, holder)
                 return functools.partial(self.function(function), instance)
         if isinstance(value, functools.partial):
-            func = self.followed_object(value.func, name)
-            args = [
-                self.follow(a, Path("item", value.args, i), name) for i, a in enumerate(value.args)
-            ]
-            options = {
-                k: self.follow(v, Path("item", value.keywords, k), name)
-                for k, v in value.keywords.items()
-            }
-            return functools.partial(func, *args, **options)
+            return self._partial(value, name, path)
         if isinstance(value, types.ModuleType):
             return namespace_of(self, value)
         if isinstance(value, type):
@@ -297,12 +347,23 @@ class Follower:
             "builtins",
         ):
             return self._pure(value, name)
-        return ObjectProxy(self, value, name)
+        return ObjectProxy(self, value, name, path)
 
-    def _refuse_attributes(self, jitted: Any, name: str) -> None:
+    def _partial(self, value: functools.partial, name: str, path: Path | None) -> Any:
+        args = value.args if path is None else Path("attr", path, "args")
+        keywords = value.keywords if path is None else Path("attr", path, "keywords")
+        func = self.followed_object(value.func, name, path and Path("attr", path, "func"))
+        given = [self.follow(a, Path("item", args, i), name) for i, a in enumerate(value.args)]
+        options = {
+            k: self.follow(v, Path("item", keywords, k), name) for k, v in value.keywords.items()
+        }
+        return functools.partial(func, *given, **options)
+
+    def _refuse_attributes(self, jitted: Any, name: str, path: Path | None) -> None:
         """A jitted function that carries attributes of the user's is no plain function."""
         own = vars(jitted)
-        self.trace.captures.guard(Path("keys", own, None), tuple(own), "equal")
+        base = own if path is None else Path("attr", path, "__dict__")
+        self.trace.captures.guard(Path("keys", base, None), tuple(own), "equal")
         extra = [key for key in own if not key.startswith("__") and key != "state"]
         if extra:
             self.trace.refuse("source", f"{name}.{extra[0]}")
@@ -319,6 +380,8 @@ class Follower:
         world = reason_of(value)
         if world is not None:
             return self.trace.refusing(*world)
+        if getattr(value, "__module__", None) == "_operator":
+            self.identity |= {"is", "items"}
         holder = getattr(value, "__self__", None)
         if isinstance(value, _METHODS) and not isinstance(holder, _UNCHANGING):
             return self.trace.refusing("effect", f"{name}, or asks it")
@@ -365,7 +428,8 @@ def _followed_builtins(follower: Follower) -> dict[str, Any]:
         trace.printed.append((args, options))
 
     def followed_id(item: Any) -> Any:
-        return trace.refuse("value", "id") if type(item) in (Tracer, SizeTracer) else id(item)
+        stands_in = isinstance(item, Tracer) or type(item) in _STAND_INS
+        return trace.refuse("value", "id") if stands_in else id(item)
 
     def followed_isinstance(item: Any, kinds: Any) -> bool:
         if type(item) in _PROXIES and _decides(kinds):

@@ -84,4 +84,9 @@ private:
     PyObject *names_ = nullptr;
 };
 
+inline PyObject *too_deep() {
+    PyErr_Format(PyExc_ValueError, "the arguments are nested more than %d deep", max_depth);
+    return nullptr;
+}
+
 }  // namespace jitwise::dispatch

@@ -187,11 +187,6 @@ PyObject *function_call(PyObject *self, PyObject *const *args, std::size_t nargs
     }
 }
 
-PyObject *too_deep() {
-    PyErr_Format(PyExc_ValueError, "the arguments are nested more than %d deep", max_depth);
-    return nullptr;
-}
-
 PyObject *function_add_entry(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *const names[] = {"args", "kwargs", "program", "leaves", "captures", "guards",
                                         "outputs", "written", "name", "front", "places", nullptr};

@@ -1,0 +1,47 @@
+"""Fetch paths as the dispatcher takes them: what is reached through an argument is a place,
+counted from 0, or lies in one.
+
+    Path("attr", Path("attr", Path("leaf", None, 0), "layer"), "w")
+    rows [(0, "layer", "leaf.attr")], and (0, "w", "place.attr")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..trace.captures import Guard, Path
+
+
+class Places:
+    """The places of one call, as they are needed by captures and guards."""
+
+    def __init__(self, order: list[int]) -> None:
+        self.order = order
+        self.rows: list[tuple[Any, Any, str]] = []
+        self._numbers: dict[Path, int] = {}
+
+    def fetch(self, path: Path) -> tuple[Any, Any, str]:
+        """(container, key, how) of a path."""
+        chain = [path]
+        while type(chain[-1].container) is Path:
+            chain.append(chain[-1].container)
+        for holder in reversed(chain[1:]):
+            if holder.how != "leaf" and holder not in self._numbers:
+                row = self._row(holder)
+                self._numbers[holder] = len(self.rows)
+                self.rows.append(row)
+        return self._row(path)
+
+    def _row(self, path: Path) -> tuple[Any, Any, str]:
+        how, container, key = path
+        if how == "leaf":
+            return None, self.order[key], how
+        if type(container) is not Path:
+            return container, key, how
+        if container.how == "leaf":
+            return self.order[container.key], key, f"leaf.{how}"
+        return self._numbers[container], key, f"place.{how}"
+
+    def guard(self, guard: Guard) -> tuple[Any, Any, str, Any, str]:
+        """(container, key, how, expected, test) of a guard."""
+        return (*self.fetch(guard.path), guard.expected, guard.test)
