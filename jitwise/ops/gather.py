@@ -9,7 +9,8 @@ Positions are i64 of one shape, and may be negative. The axes they make stand wh
 stood when those are neighbours, and first otherwise, as in NumPy. A position out of bounds raises
 IndexError. Of several values for one place, `scatter` keeps the last.
 
-All three call NumPy: not yet native.
+All three call NumPy: not yet native. They take place even when nothing needs their results, because
+they may raise.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ gather = register(
         category="data",
         infer=_infer_gather,
         evaluate=lambda whole, *positions, axes: np.asarray(whole)[_key(axes, positions)],
+        effect=True,
         hlo="stablehlo.gather",
         flops=0,
     )
@@ -95,6 +97,7 @@ scatter = register(
         category="data",
         infer=_infer_scatter,
         evaluate=_scatter,
+        effect=True,
         hlo="stablehlo.scatter",
         flops=0,
     )
@@ -105,6 +108,7 @@ scatter_at = register(
         category="data",
         infer=_infer_scatter,
         evaluate=_scatter_at,
+        effect=True,
         hlo="stablehlo.scatter",
     )
 )

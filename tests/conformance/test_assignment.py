@@ -540,3 +540,23 @@ def test_an_int_beside_positions_is_checked_where_nothing_is_taken():
         taken(np.ones((5, 0)), empty)
     with pytest.raises(IndexError):
         compiled(np.ones((5, 0)), empty)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, i: x[i],
+        lambda x, i: x.copy().__setitem__(i, 1),
+        lambda x, i: np.add.at(x.copy(), i, 1),
+        lambda x, i: np.take(x, i, axis=0),
+    ],
+)
+def test_an_index_out_of_bounds_raises_when_nothing_is_made_of_it(use):
+    def function(x, i):
+        use(x, i)
+        return x * 2
+
+    compiled = jit(function)
+    compiled(GRID, np.array([0, 1]))
+    with pytest.raises(IndexError):
+        compiled(GRID, np.array([0, 9]))
