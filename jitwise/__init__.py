@@ -73,7 +73,15 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _PLACES:
-        value = getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+        try:
+            value = getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.runtime._native":
+                raise
+            raise ImportError(
+                f"jitwise was imported from its sources in {__path__[0]}, which have no native "
+                "module; run Python in another folder to use the installed package"
+            ) from error
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)
     else:

@@ -106,6 +106,8 @@ class State:
         """A program raised `error`, and has changed nothing: the result, or what NumPy raises."""
         if is_of_users(error):
             raise error
+        if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function
+            return self.function(*args, **kwargs)
         return self._judged("running it", error, args, kwargs, entry)
 
     def _judged(
@@ -441,6 +443,15 @@ def jit(
     return _jit(function, options)
 
 
+class _Unbound(Function):
+    """Stands for a callable that does not become a method of what holds it: a ufunc, a partial."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self
+
+
 def _jit(function: Callable[..., Any], options: Options) -> Any:
     if isinstance(function, (staticmethod, classmethod, property)):
         raise TypeError(f"write @{type(function).__name__} above @jit, not below it")
@@ -449,7 +460,8 @@ def _jit(function: Callable[..., Any], options: Options) -> Any:
     if isinstance(function, Function):
         function = function.__wrapped__
     state = State(function, options)
-    native = Function(state.miss, function, state.failed)
+    kind = Function if hasattr(type(function), "__get__") else _Unbound
+    native = kind(state.miss, function, state.failed)
     state.native = native
     for name in functools.WRAPPER_ASSIGNMENTS:
         if hasattr(function, name):

@@ -3,6 +3,9 @@
 Sizes in attributes are values of a call; they come as further operands:
 
     iota{sizes=(n,), dtype=f16}()    ->    host iota(array(n))
+
+What an op that may refuse its operands raises is marked as NumPy's: it is no fault, even where the
+user's function catches it.
 """
 
 from __future__ import annotations
@@ -25,12 +28,18 @@ class HostCall:
         self.count = len(op.operands)
         self.types = tuple([result.type for result in op.results])
         self.multiple = op.primitive.multiple
+        self.may_raise = op.primitive.effect  # for operands that NumPy refuses
         self.__name__ = op.primitive.name
 
     def __call__(self, *arrays: Any) -> Any:
         values = dict(zip(self.sizes, map(int, arrays[self.count :]), strict=True))
         attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
-        result = self.evaluate(*arrays[: self.count], **attrs)
+        try:
+            result = self.evaluate(*arrays[: self.count], **attrs)
+        except Exception as error:
+            if self.may_raise:
+                error.__dict__["raised_by_numpy"] = True
+            raise
         return result if self.multiple else np.asarray(result)
 
 

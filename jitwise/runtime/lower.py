@@ -29,7 +29,7 @@ from .dim_table import DimTable
 from .host_call import HostCall, dims_in
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
-from .placement import Replacement, placements, replacements
+from .placement import Replacement, overwritten, placements, replacements
 
 MOST_BETWEEN = 32  # ops between a kernel and the update it is made for
 
@@ -84,6 +84,7 @@ class Lowering:
         self.late = {op for ops in self.deferred.values() for op in ops}
         self.lives: Lifetimes = lifetimes(graph, self.late)
         self.replaced = replacements(graph)
+        self.direct = overwritten(graph)  # the inputs that kernels' results become
         self.places = placements(graph)
         self.outputs = destined(graph)
         self.owned: set[int] = set()  # slots with memory that has to be freed
@@ -255,6 +256,8 @@ class Lowering:
             slots.append(slot)
         for (target, value, op), slot in zip(copies, slots, strict=True):
             place = self.slots[target]
+            if place == slot:
+                continue  # a kernel wrote it there
             if op is not None:
                 place = self._part(self._new_slot(True), place, op.attrs, value)
             self.instructions.append(("copy", place, slot))
@@ -289,6 +292,23 @@ class Lowering:
             self.instructions.append(("copy", self.allocate(result), slot))
         self.placed.add(value)
         return self._part(self.define(value), self.slots[result], update.op.attrs, value)
+
+    def _over_input(self, value: Value, operands: Sequence[Value]) -> int | None:
+        """The slot of the input that a kernel's result becomes. None when the kernel reads other
+        places of it, or an output or another write reads it later.
+        """
+        target, owner = self.direct[value], self.lives.owner
+        reads = [operand for operand in operands if owner(operand) is target]
+        if any(operand is not target for operand in reads):
+            return None
+        later = [*self.graph.outputs]
+        for op in self.graph.ops:
+            if op.primitive.name == "write" or op in self.late:
+                later.append(op.operands[1])
+        if any(owner(each) is target for each in later):
+            return None
+        self.slots[value] = self.slots[target]
+        return self.slots[target]
 
     def _hoist(self, value: Value) -> bool:
         """Make equal elements, if that is what `value` is, before their turn."""
@@ -403,6 +423,8 @@ class Lowering:
         ):
             slot = reusable.pop(result.type, None) if in_place else None
             part = self._replace(result, op.operands) if result in self.replaced else None
+            if in_place and result in self.direct and slot is None:
+                part = self._over_input(result, op.operands)
             if part is not None:
                 slot = part
             elif result in self.places:

@@ -3,10 +3,12 @@
     %1 = fusion(...)                                 the memory of %3 is made, and the kernel
     %3 = concatenate{dimension=0}(%0, %1)     ->     writes %1 into its middle; only %0 is copied
 
-and that write straight over the part of an array that they replace:
+that write straight over the part of an array that they replace:
 
     %4 = fusion(...)                                 %5 is %3, or a copy of it, already when the
     %5 = update_slice{starts=(1,), ...}(%3, %4)  ->  kernel runs, and %4 is a part of it
+
+and that write over an argument which is changed (`overwritten`).
 
 A result of a kernel is placed when the concatenation is its only use, directly or through reshapes
 that add or drop axes of size one.
@@ -87,6 +89,26 @@ def replacements(graph: Graph) -> dict[Value, Replacement]:
         if _is_elementwise(maker):
             found[part] = each
     return found
+
+
+def overwritten(graph: Graph) -> dict[Value, Value]:
+    """The input whose memory each kernel's result may be written to at once: the input becomes that
+    result, and only writes follow the kernel, so that nothing can fail and nothing reads the input.
+
+        %1 = fusion(%0)
+        write(%0, %1)        ->    the kernel writes over its operand, the caller's array
+    """
+    found: dict[Value, Value] = {}
+    for op in reversed(graph.ops):
+        if op.primitive.name == "write":
+            target, value = op.operands
+            found[value] = target
+            continue
+        if op.primitive.name != "fusion" or not _is_elementwise(op):
+            return {}
+        kept = [value for value in op.results if value in found]
+        return {value: found[value] for value in kept if value not in graph.outputs}
+    return {}
 
 
 def _maker(value: Value, uses: dict[Value, int]) -> Value | None:

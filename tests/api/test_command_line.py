@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import jitwise
 from jitwise.cli import demo, programs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix terminal")
@@ -120,3 +122,16 @@ def test_an_interrupt_ends_the_demo_with_one_word(tmp_path):
     assert error == "interrupted\n"
     assert process.returncode == 128 + signal.SIGINT
     assert out.splitlines() == [demo._row(demo.HEADER)]
+
+
+def test_the_command_line_works_among_the_sources_of_an_installed_package(tmp_path):
+    package = Path(jitwise.__file__).parent
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "native")
+    shutil.copytree(package, tmp_path / "jitwise", ignore=ignored)
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    environment.pop("PYTHONSAFEPATH", None)
+    command = [sys.executable, "-m", "jitwise", "--help"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0 and "demo" in done.stdout, done.stderr

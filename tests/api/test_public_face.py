@@ -373,3 +373,16 @@ def test_tree_functions_work_on_several_trees_and_inside_a_trace():
         return tree.map(lambda p, g: p - 0.5 * g, parameters, gradients)
 
     agrees(step, {"w": np.ones((2, 2)), "b": [np.ones(2), 3.0]}, {"w": np.eye(2), "b": [X[:2], 1]})
+
+
+@pytest.mark.parametrize("callable_", [np.negative, functools.partial(np.add, 2.0), len])
+def test_what_does_not_bind_outside_does_not_bind_jitted(callable_):
+    class Plain:
+        act = callable_
+
+    class Jitted:
+        act = jit(callable_)
+
+    array = np.array([0.5])
+    assert Jitted().act(array) == Plain().act(array) == Jitted.act(array)
+    assert type(Jitted().act(array)) is type(Plain().act(array))

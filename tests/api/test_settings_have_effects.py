@@ -108,7 +108,7 @@ def a_threads(capsys, tmp_path):
 def output(text, **environment):
     root = str(Path(jitwise.__file__).parents[1])
     return subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-P", "-c", text],
         env={"PYTHONPATH": root, **environment},
         capture_output=True,
         text=True,

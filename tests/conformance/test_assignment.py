@@ -313,6 +313,33 @@ def test_two_arguments_can_be_swapped():
     assert through_jit(swapped, GRID, GRID + 100) == 1
 
 
+def test_arguments_that_kernels_write_over_are_read_before():
+    def shifted(x, y):
+        y[:] = x[::-1] * 1
+        x += 1
+        return x
+
+    def exchanged(x, y):
+        z = x[1:]
+        x *= 2
+        y[1:] = z
+        y[0] = 0
+
+    def reversed_product(x, y):
+        x *= x[::-1]
+        y -= x
+        return y.sum()
+
+    def old_and_new(x, y):
+        z = x * 1
+        x += y
+        return z, x[::2]
+
+    for function in (shifted, exchanged, reversed_product, old_and_new):
+        assert through_jit(function, GRID, GRID + 100) == 1
+        assert through_jit(function, GRID[:, ::-1], np.asfortranarray(GRID + 100)) == 1
+
+
 @pytest.mark.parametrize("layout", [lambda x: x.T, lambda x: x[::-1, ::2], np.asfortranarray])
 def test_arguments_of_every_layout_are_written_to(layout):
     def changed(x):
@@ -560,3 +587,16 @@ def test_an_index_out_of_bounds_raises_when_nothing_is_made_of_it(use):
     compiled(GRID, np.array([0, 1]))
     with pytest.raises(IndexError):
         compiled(GRID, np.array([0, 9]))
+
+
+def test_an_index_out_of_bounds_that_the_function_catches_is_no_fault():
+    def function(x, i):
+        try:
+            x[i]
+        except IndexError:
+            return 0
+        return 1
+
+    compiled = jit(function)
+    bad, good = np.array([0, 9]), np.array([0, 1])
+    assert [compiled(GRID, each) for each in (good, bad, good, bad)] == [1, 0, 1, 0]

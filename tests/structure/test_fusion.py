@@ -372,6 +372,23 @@ def test_an_argument_is_changed_where_it_is():
     assert found["alloc"] == 0 and found["copy"] == 2
 
 
+def test_a_kernel_writes_over_an_argument_that_nothing_reads_afterwards():
+    def added(x):
+        x += 1
+        return x
+
+    found = instructions(added, np.ones(9))
+    assert found["kernel"] == 1 and found["alloc"] == found["copy"] == 0
+
+    def kept(x):
+        before = x[1:]
+        x *= x[::-1]
+        return before
+
+    found = instructions(kept, np.ones(9))
+    assert found["alloc"] >= 1 and found["copy"] >= 1
+
+
 def test_updates_one_after_the_other_share_one_array():
     def filled(x):
         y = np.zeros(20)

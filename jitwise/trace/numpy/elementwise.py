@@ -105,6 +105,8 @@ def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
     if out is not None or type(decimals) is not int:
         trace.refuse("argument", "round(out=...) or with traced decimals")
     operand = trace.lift(a)
+    if decimals:
+        trace.refuse_swapped(operand._value)  # NumPy keeps a foreign byte order then
     kind = operand._value.type.dtype.kind
     if kind in "iu" and decimals >= 0:
         return copied(trace, operand, "array" if operand.ndim else "scalar")
