@@ -17,9 +17,11 @@ from __future__ import annotations
 import ast
 import weakref
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple, Union
 
 Size = Union[int, "Dim"]
+MOST_KNOWN = 4096  # results of arithmetic on sizes that are remembered
 _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
@@ -151,6 +153,7 @@ def _terms(size: Size) -> dict[tuple[Atom, ...], int]:
     return dict(size.terms) if isinstance(size, Dim) else {(): int(size)}
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def add(left: Size, right: Size) -> Size:
     """`left + right`."""
     if isinstance(left, int):
@@ -173,6 +176,7 @@ def _plus_number(size: Dim, number: int) -> Dim:
     return _dim((*terms[:-1], ((), number)) if number else terms[:-1])
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def subtract(left: Size, right: Size) -> Size:
     """`left - right`."""
     if isinstance(right, int):
@@ -180,6 +184,7 @@ def subtract(left: Size, right: Size) -> Size:
     return 0 if left is right else add(left, multiply(right, -1))
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def multiply(left: Size, right: Size) -> Size:
     """`left * right`."""
     if isinstance(left, int):
@@ -266,6 +271,7 @@ def maximum(left: Size, right: Size) -> Size:
     return _opaque("max", left, right, f"max({left}, {right})")
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def product(sizes: tuple[Size, ...]) -> Size:
     """The number of elements of an array with these sizes."""
     total: Size = 1

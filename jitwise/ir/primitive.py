@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .dims import Dim
 from .types import ArrayType
 
 if TYPE_CHECKING:
@@ -32,7 +33,20 @@ def exact_attrs(attrs: Attrs) -> tuple[Any, ...]:
     """A key that two sets of attributes share when they are the same: 0.0 and -0.0, 1, 1.0 and
     True, and nans of other bits differ.
     """
-    return tuple([(name, exact(value)) for name, value in attrs.items()])
+    return tuple(
+        [
+            (
+                name,
+                value
+                if type(value) is tuple and _PLAIN.issuperset(map(type, value))
+                else exact(value),
+            )
+            for name, value in attrs.items()
+        ]
+    )
+
+
+_PLAIN = {int, str, Dim}  # equal only to what is the same
 
 
 def exact(value: Any) -> Any:
