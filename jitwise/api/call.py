@@ -54,6 +54,13 @@ class Call(NamedTuple):
         return False
 
     @property
+    def ones(self) -> tuple:
+        """Which sizes are 1: what broadcasts decides what a trace is."""
+        leaves = leaves_of(self.bound_args, self.bound_kwargs)
+        shapes = [leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray)]
+        return tuple([tuple([size == 1 for size in shape]) for shape in shapes])
+
+    @property
     def has_objects(self) -> bool:
         """Whether a leaf is neither a number nor an array: its value is part of the signature."""
         leaves = leaves_of(self.args, self.kwargs)
@@ -141,12 +148,12 @@ def unnumber(item: Any) -> Any:
 
 
 def structure(item: Any) -> Any:
-    """What of an argument is part of the signature: containers, dtypes, ranks, sizes of 1,
-    identities of statics.
+    """What of an argument is part of the signature: containers, dtypes, ranks, identities
+    of statics.
     """
     kind = type(item)
     if kind is np.ndarray:
-        return (kind, item.dtype.str, item.ndim, tuple([size == 1 for size in item.shape]))
+        return (kind, item.dtype.str, item.ndim)
     if isinstance(item, np.generic):
         return (kind, item.dtype.str)
     if kind in (int, float, bool, complex):

@@ -45,7 +45,7 @@ from .versions import Signature, Version
 if TYPE_CHECKING:
     from .differences import Difference
 
-MOST_TRACES = 8  # of one signature; of one with instances as many as there may be signatures
+MOST_TRACES = 8  # of one signature with the same sizes of 1; with instances MOST_SIGNATURES
 MOST_SIGNATURES = 64  # of one function
 MOST_USED_ONCE = 8  # programs with static arguments that served no second call
 MOST_SEEN = 4096  # signatures that were met and not traced
@@ -198,10 +198,10 @@ class State:
         if known.python or self._overlaps(call, known):
             return False
         most = MOST_SIGNATURES if call.types else MOST_TRACES
-        if known.traces >= most:
+        if known.traces[call.ones] >= most or known.traces.total() >= MOST_SIGNATURES:
             found = self._differs(known, call)
             what = f" of {found.what}" if found else ""
-            text = f"{most} times for different values{what}"
+            text = f"{known.traces.total()} times for different values{what}"
             failure = CannotTrace("retraces", text, found.source if found else None)
             self._run_as_python(call, known, failure)
             return True
@@ -210,11 +210,11 @@ class State:
         except CannotTrace as failure:
             failed.append(failure)
             return self._fail(call, known, failure)
-        if known.traces:
+        if count := known.traces.total():
             found = self._differs(known, call)
-            detail = {"count": known.traces + 1, "differs": found.what if found else ""}
+            detail = {"count": count + 1, "differs": found.what if found else ""}
             recorder.event("retrace", self.name, detail, found.source if found else None)
-        known.traces += 1
+        known.traces[call.ones] += 1
         known.versions.append(version)
         self._install(call, version)
         if self._overlaps(call, known):
@@ -277,8 +277,8 @@ class State:
         """A trace ended. An error NumPy itself would raise says nothing of other calls: they are
         traced again.
         """
-        if failure.reason in ("error", "size") and known.errors < MOST_TRACES:
-            known.errors += 1
+        if failure.reason in ("error", "size") and known.errors[call.ones] < MOST_TRACES:
+            known.errors[call.ones] += 1
             return False
         self._run_as_python(call, known, failure)
         return True

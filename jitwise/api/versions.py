@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ..runtime.executable import Executable
@@ -30,7 +31,8 @@ class Signature:
 
     def __init__(self) -> None:
         self.versions: list[Version] = []
-        self.traces = 0  # those whose objects are gone included
+        # By the sizes that are 1; those whose objects are gone included.
+        self.traces: Counter = Counter()
+        self.errors: Counter = Counter()
         self.python = False
-        self.errors = 0
         self.styles: set[Any] = set()

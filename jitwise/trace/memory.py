@@ -156,15 +156,30 @@ def perhaps_shared(operand: Tracer, result: Tracer) -> Tracer:
 
 
 def keeps_order(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...]) -> bool:
-    """Whether a reshape is a view for every order of elements in memory: no axes are merged."""
-    guards = trace.builder.guards
+    """Whether a reshape is a view for every order of elements in memory: no axes are merged, but
+    for those that are 1 in this call.
+    """
+    known = trace.ordered.get((sizes, others))
+    if known is None:
+        known = _merges_none(trace, sizes, others)
+        if not known:
+            ones = [size for size in (*sizes, *others) if trace.hint(size) == 1 != size]
+            for size in ones:
+                trace.same_size(size, 1)
+            known = bool(ones) and _merges_none(trace, sizes, others)
+        trace.ordered[sizes, others] = known
+    return known
+
+
+def _merges_none(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...]) -> bool:
+    guards, agreed = trace.builder.guards, trace.agreed
 
     def agree(size: Size, other: Size) -> bool:
         return size == other or ("eq", dims.subtract(size, other)) in guards
 
-    rest = [size for size in others if size != 1]
+    rest = [size for size in others if size != 1 and (size, 1) not in agreed]
     for size in sizes:
-        if size == 1:
+        if size == 1 or (size, 1) in agreed:
             continue
         product: Size = 1
         while rest and not agree(product, size):

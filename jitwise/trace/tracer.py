@@ -341,7 +341,7 @@ def rebind(target: Tracer, result: Tracer) -> None:
     """
     trace = target._trace
     shape = target._value.type.shape
-    if trace.broadcast_shapes([shape, result._value.type.shape]) != shape:
+    if not trace.fits(result._value.type.shape, shape):
         trace.refuse("error", "ValueError: non-broadcastable output operand")
     converted = trace.convert(result, target._value.type.dtype)
     _write()(target, trace.broadcast(converted, shape)._value)

@@ -75,6 +75,7 @@ class Trace:
         self.decided: dict[Size, bool] = {}
         self.agreed: set[tuple[Size, Size]] = set()
         self.common: dict[tuple, tuple[Size, ...]] = {}
+        self.ordered: dict[tuple, bool] = {}
         self.stretched: dict[tuple[Value, tuple[Size, ...]], Value] = {}
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
@@ -88,7 +89,7 @@ class Trace:
     # Inputs
 
     def input(self, array: np.ndarray | np.generic, origin: tuple[str, int], kind: str) -> Tracer:
-        """A tracer for an array that comes from outside; sizes other than 1 become symbols."""
+        """A tracer for an array that comes from outside; its sizes become symbols."""
         dtype = _NATIVE.get(array.dtype.newbyteorder("="))
         if dtype is None:
             self.refuse("dtype", str(array.dtype))
@@ -97,7 +98,7 @@ class Trace:
         index = len(self.origins)
         shape: list[Size] = []
         for axis, size in enumerate(array.shape):
-            shape.append(1 if size == 1 else self._symbol(("size", index, axis), size))
+            shape.append(self._symbol(("size", index, axis), size))
         self.origins.append(origin)
         value = self.builder.input(ArrayType(dtype, tuple(shape)))
         if not array.dtype.isnative:
@@ -341,14 +342,23 @@ class Trace:
         if chosen == 1 or self.same_size(chosen, size):
             return size if chosen == 1 else chosen
         for candidate, other in ((chosen, size), (size, chosen)):
-            if isinstance(candidate, Dim) and self.hint(candidate) == 1:
-                self.require("eq", dims.subtract(candidate, 1))
+            if isinstance(candidate, Dim) and self.same_size(candidate, 1):
                 return other
         self.refuse("error", "ValueError: operands could not be broadcast together")
 
+    def fits(self, own: tuple[Size, ...], shape: tuple[Size, ...]) -> bool:
+        """Whether an array of the shape `own` broadcasts to `shape` in this call, with guards."""
+        if len(own) > len(shape):
+            return False
+        axes = zip(own, shape[len(shape) - len(own) :], strict=True)
+        for size, target in axes:
+            if not (size is target or self.same_size(size, target) or self.same_size(size, 1)):
+                return False
+        return True
+
     def broadcast(self, operand: Tracer, shape: tuple[Size, ...]) -> Tracer:
         """`np.broadcast_to(operand, shape)`; sizes have been compared by `broadcast_shapes`
-        before.
+        or `fits` before.
         """
         if operand._value.type.shape == shape:
             return operand

@@ -63,7 +63,7 @@ struct Fetch {
 
 struct Capture {
     Fetch from;
-    LeafToken token;  // dtype, rank and ones, or number kind, that the program was built for
+    LeafToken token;  // dtype and rank, or number kind, that the program was built for
 };
 
 struct Guard {

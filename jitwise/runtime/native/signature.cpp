@@ -45,17 +45,10 @@ ScalarTypes scalar_types;
 LeafToken array_token(PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
     const int rank = PyArray_NDIM(array);
-    const npy_intp *shape = PyArray_DIMS(array);
-    std::uint64_t ones = 0;
-    for (int axis = 0; axis < rank; ++axis)
-        ones |= static_cast<std::uint64_t>(shape[axis] == 1) << axis;
     const auto dtype = static_cast<std::uint16_t>(canonical_dtype(descr->type_num));
     const std::uint64_t swapped = !PyArray_ISNBO(descr->byteorder);
-    std::uint64_t word = static_cast<std::uint64_t>(Tag::array) |
-                         static_cast<std::uint64_t>(dtype) << 8 | swapped << 24 |
-                         static_cast<std::uint64_t>(rank) << 32;
-    if (rank <= max_inline_rank) word |= ones << 40;
-    return {word, ones};
+    return {static_cast<std::uint64_t>(Tag::array) | static_cast<std::uint64_t>(dtype) << 8 |
+            swapped << 24 | static_cast<std::uint64_t>(rank) << 32};
 }
 
 inline std::uint64_t number_word(PyTypeObject *type) {
@@ -112,7 +105,6 @@ bool Signature::scan_value(PyObject *value, int depth) {
         auto *array = reinterpret_cast<PyArrayObject *>(value);
         const LeafToken token = array_token(array);
         words.push_back(token.word);
-        if (__builtin_expect(rank_of(token.word) > max_inline_rank, 0)) words.push_back(token.ones);
         if (__builtin_expect(!is_numeric_dtype(dtype_of(token.word)), 0))
             words.push_back(static_cast<std::uint64_t>(PyArray_ITEMSIZE(array)));
         leaves.push_back(value);
@@ -272,7 +264,7 @@ LeafToken leaf_token(PyObject *value) {
     PyTypeObject *type = Py_TYPE(value);
     if (type == &PyArray_Type) return array_token(reinterpret_cast<PyArrayObject *>(value));
     const std::uint64_t number = number_word(type);
-    return {number != 0 ? number : scalar_word(type), 0};
+    return {number != 0 ? number : scalar_word(type)};
 }
 
 int input_dtype(const LeafToken &token) {

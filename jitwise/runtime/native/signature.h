@@ -1,10 +1,10 @@
 // The signature of a call: a string of tokens that two calls share exactly when one compiled entry
 // may serve both, and the leaves (arrays, numbers, static objects) in the order of their tokens.
 //
-//     f(np.ones((3, 1)), 2.0, mode="a")   ->   call/2/1  array/f64/2/ones=10  float  text/1 "a"...
+//     f(np.ones((3, 1)), 2.0, mode="a")   ->   call/2/1  array/f64/2  float  text/1 "a"...
 //
 // Tokens are 64-bit words compared exactly, so equal hashes of unequal calls cannot be confused.
-//   - exact ndarray: dtype, byte order, rank, which axes have length 1; never lengths or strides
+//   - exact ndarray: dtype, byte order, rank; never lengths or strides
 //   - bool, int, float, complex (exact types) and numeric NumPy scalars: kind only; they are inputs
 //   - str, bytes: content; None: itself
 //   - exact tuple, list, dict, named tuples and plain dataclass instances: recursion; dict keys by
@@ -36,14 +36,10 @@ enum class NumberKind : std::uint8_t { boolean, integer, floating, complex };
 // The token of one value that can be a program input. `word == 0`: it cannot be one.
 struct LeafToken {
     std::uint64_t word;
-    std::uint64_t ones;  // axes of length 1; repeated in the word when the rank is at most 24
-    bool operator==(const LeafToken &other) const {
-        return word == other.word && ones == other.ones;
-    }
+    bool operator==(const LeafToken &other) const { return word == other.word; }
 };
 
 constexpr int max_depth = 32;
-constexpr int max_inline_rank = 24;
 
 inline Tag tag_of(std::uint64_t word) { return static_cast<Tag>(word & 0xff); }
 inline int dtype_of(std::uint64_t word) { return static_cast<std::int16_t>(word >> 8); }

@@ -57,11 +57,10 @@ struct Reader {
 
     std::string array(std::uint64_t word) {
         const int rank = rank_of(word);
-        const std::uint64_t ones = rank > max_inline_rank ? take() : word >> 40;
         std::string text = swapped_of(word) ? "array swapped " : "array ";
         text += dtype_name(dtype_of(word)) + "[";
         for (int axis = 0; axis < rank; ++axis)
-            text += std::string(axis == 0 ? "" : ", ") + (ones >> axis & 1 ? "1" : "n");
+            text += axis == 0 ? "n" : ", n";
         text += "]";
         if (!is_numeric_dtype(dtype_of(word))) text += " itemsize " + std::to_string(take());
         return text;

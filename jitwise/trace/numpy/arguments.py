@@ -161,19 +161,10 @@ def is_positive(trace: Trace, size: Size) -> bool:
 
 
 def is_one(trace: Trace, size: Size) -> bool:
-    """Whether `size == 1`. The size of an axis of an input is 1 only when it is the int 1."""
+    """Whether `size == 1` in this call; the answer becomes a guard."""
     if isinstance(size, int):
         return size == 1
-    symbol = size.terms[0][0]
-    if (
-        len(size.terms) == 1
-        and size.terms[0][1] == 1
-        and len(symbol) == 1
-        and symbol[0].operation == "symbol"
-    ):
-        if trace.builder.symbols[symbol[0].text][0] == "size":
-            return False
-    return trace.is_zero(dims.subtract(size, 1))
+    return trace.same_size(size, 1) or trace.is_zero(dims.subtract(size, 1))
 
 
 # Options

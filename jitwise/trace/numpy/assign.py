@@ -93,7 +93,7 @@ def fitted(operand: Tracer, item: Any, shape: tuple) -> Value:
         own = own[1:]
     if own != given._value.type.shape:
         given = trace.emit(reshape, (given,), {"sizes": own}, "array")
-    if trace.broadcast_shapes([shape, own]) != shape:
+    if not trace.fits(own, shape):
         trace.refuse("error", "ValueError: could not broadcast input array")
     return trace.broadcast(given, shape)._value
 
@@ -174,9 +174,7 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
         chosen = trace.lift(where)
         if chosen.dtype.kind != "b":
             trace.refuse("error", "TypeError: where is no mask")
-        if trace.broadcast_shapes([dst._value.type.shape, chosen._value.type.shape]) != (
-            dst._value.type.shape
-        ):
+        if not trace.fits(chosen._value.type.shape, dst._value.type.shape):
             trace.refuse("error", "ValueError: where does not broadcast")
         mask = trace.broadcast(chosen, dst._value.type.shape)
         part = trace.builder.emit(select_, (mask._value, part, dst._value))

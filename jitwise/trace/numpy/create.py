@@ -118,7 +118,7 @@ def _filled_like(trace: Trace, sizes: tuple[Size, ...], fill_value: Any, dtype: 
     value = trace.lift(fill_value)
     if dtype is not None:
         value = assigned(trace, value, np.dtype(dtype))
-    if trace.broadcast_shapes([sizes, value._value.type.shape]) != sizes:
+    if not trace.fits(value._value.type.shape, sizes):
         trace.refuse("error", "ValueError: could not broadcast")
     return filled(trace, value, sizes)
 

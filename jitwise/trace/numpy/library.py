@@ -27,7 +27,7 @@ from ...ops.call import call, raising_call, results_of
 from ..memory import write
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
-from .arguments import NO_VALUE, axes_of, axis_of
+from .arguments import NO_VALUE, axes_of, axis_of, is_one
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -359,7 +359,7 @@ def covariance(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) ->
     if len(shape) == 1:
         return [()]
     size = shape[0] if plain["rowvar"] else shape[1]
-    return [()] if size == 1 else [(size, size)]
+    return [()] if is_one(trace, size) else [(size, size)]
 
 
 def fitted(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:

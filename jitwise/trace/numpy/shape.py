@@ -205,8 +205,7 @@ def broadcast_to(trace: Trace, array: Any, shape: Any, subok: Any = False) -> An
         return np.broadcast_to(array, shape, subok=subok)
     operand = trace.lift(array)
     sizes = lengths_of(trace, shape)
-    own = operand._value.type.shape
-    if len(own) > len(sizes) or trace.broadcast_shapes([sizes, own]) != sizes:
+    if not trace.fits(operand._value.type.shape, sizes):
         trace.refuse("error", "ValueError: cannot broadcast")
     result = same_memory(trace, trace.broadcast(operand, sizes))
     operand._shared = True
