@@ -154,10 +154,13 @@ def _aligned(trace: Trace, values: list[Value], shapes: dict[tuple, None]) -> li
     """Each value of the common shape, or of rank 0. `shapes` are theirs, each once, in order."""
     if len(shapes) == 2 and () in shapes:
         return values
-    common, aligned = trace.broadcast_shapes(tuple(shapes)), []
+    several, aligned = tuple(shapes), []
+    common = trace.common.get(several) or trace.broadcast_shapes(several)
     for value in values:
         shape = value.type.shape
-        aligned.append(trace.stretch(value, common) if shape and shape != common else value)
+        if shape and shape != common:
+            value = trace.stretched.get((value, common)) or trace.stretch(value, common)
+        aligned.append(value)
     return aligned
 
 
