@@ -85,6 +85,7 @@ class Lowering:
         self.lives: Lifetimes = lifetimes(graph, self.late)
         self.replaced = replacements(graph)
         self.direct = overwritten(graph)  # the inputs that kernels' results become
+        self.read_last = self._read_last() if self.direct else set()
         self.places = placements(graph)
         self.outputs = destined(graph)
         self.owned: set[int] = set()  # slots with memory that has to be freed
@@ -293,6 +294,14 @@ class Lowering:
         self.placed.add(value)
         return self._part(self.define(value), self.slots[result], update.op.attrs, value)
 
+    def _read_last(self) -> set[Value]:
+        """Whose memory outputs and the writes at the end read."""
+        read = [*self.graph.outputs]
+        for op in self.graph.ops:
+            if op.primitive.name == "write" or op in self.late:
+                read.append(op.operands[1])
+        return set(map(self.lives.owner, read))
+
     def _over_input(self, value: Value, operands: Sequence[Value]) -> int | None:
         """The slot of the input that a kernel's result becomes. None when the kernel reads other
         places of it, or an output or another write reads it later.
@@ -301,11 +310,7 @@ class Lowering:
         reads = [operand for operand in operands if owner(operand) is target]
         if any(operand is not target for operand in reads):
             return None
-        later = [*self.graph.outputs]
-        for op in self.graph.ops:
-            if op.primitive.name == "write" or op in self.late:
-                later.append(op.operands[1])
-        if any(owner(each) is target for each in later):
+        if target in self.read_last:
             return None
         self.slots[value] = self.slots[target]
         return self.slots[target]

@@ -163,9 +163,7 @@ def keeps_order(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...])
     if known is None:
         known = _merges_none(trace, sizes, others)
         if not known:
-            ones = [size for size in (*sizes, *others) if trace.hint(size) == 1 != size]
-            for size in ones:
-                trace.same_size(size, 1)
+            ones = [size for size in (*sizes, *others) if trace.same_size(size, 1)]
             known = bool(ones) and _merges_none(trace, sizes, others)
         trace.ordered[sizes, others] = known
     return known

@@ -155,6 +155,7 @@ def _aligned(trace: Trace, values: list[Value], shapes: dict[tuple, None]) -> li
     if len(shapes) == 2 and () in shapes:
         return values
     several, aligned = tuple(shapes), []
+    # Both tables are looked up here too: most ops of a long program need no call more.
     common = trace.common.get(several) or trace.broadcast_shapes(several)
     for value in values:
         shape = value.type.shape

@@ -89,12 +89,16 @@ def outcome(function, shapes):
 def test_every_pair_of_shapes_gives_what_numpy_gives_whatever_was_traced_before(name, order):
     program, decides = PROGRAMS[name]
     compiled = jit(program)
-    for shapes in list(itertools.product(SHAPES, SHAPES))[::order]:
-        expected, found = outcome(program, shapes), outcome(compiled, shapes)
-        if isinstance(expected, type):
-            assert found is expected
+    pairs = list(itertools.product(SHAPES, SHAPES))[::order]
+    refused = [shapes for shapes in pairs if isinstance(outcome(program, shapes), type)]
+    for shapes in pairs:
+        if shapes in refused:
             continue
+        expected, found = outcome(program, shapes), outcome(compiled, shapes)
         for ours, theirs in zip(found, expected, strict=True):
             assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    assert not compiled.state.said  # no call ran as Python
     assert decides or compiled.state.traces == 1
+    for shapes in refused:
+        assert outcome(compiled, shapes) is outcome(program, shapes)

@@ -69,7 +69,7 @@ def test_an_op_on_elements_takes_at_most_25_python_calls(step, count_calls):
 @pytest.mark.parametrize(
     ("step", "most"),
     [
-        (lambda x, y: np.where(x > y, x, y) + 1, 38),
+        (lambda x, y: np.where(x > y, x, y) + 1, 36),
         (lambda x, y: x - x.mean(axis=1, keepdims=True), 33),
         (lambda x, y: np.tanh(x @ y), 49),
         (lambda x, y: np.concatenate([x[1:], x[:1]]), 49),
