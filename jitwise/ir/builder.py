@@ -69,6 +69,7 @@ DIMENSION = register(
 
 
 _type_of = operator.attrgetter("type")
+new = object.__new__
 
 
 class Builder:
@@ -98,6 +99,7 @@ class Builder:
         self.symbols: dict[str, SymbolOrigin] = {}
         self.guards: dict[tuple[str, Dim], Guard] = {}
         self._numbers: dict[tuple, Value | tuple[Value, ...]] = {}
+        self._types: dict[tuple, Any] = {}  # what `infer` gave: a long program asks it often
         self._plain: dict[tuple, Value] = {}
 
     def input(self, type: ArrayType) -> Value:
@@ -171,17 +173,37 @@ class Builder:
                 folded = primitive.fold(self, operands, attrs)
                 if folded is not None:
                     return folded
-        key = (primitive, operands, exact_attrs(attrs)) if attrs else (primitive, operands)
+        exact = exact_attrs(attrs) if attrs else ()
+        key = (primitive, operands, exact)
         if not primitive.effect:
             found = self._numbers.get(key)
             if found is not None:
                 return found
-        types = primitive.infer(tuple(map(_type_of, operands)), attrs)
+        given = tuple(map(_type_of, operands))
+        types = self._types.get((primitive, given, exact))
+        if types is None:
+            types = self._types[primitive, given, exact] = primitive.infer(given, attrs)
         if source is None and self.locate is not None:
             source = self.locate()
         result = self._append(primitive, operands, attrs, types, source)
         if not primitive.effect:
             self._numbers[key] = result
+        return result
+
+    def adopt(self, op: Op, operands: tuple[Value, ...]) -> Any:
+        """Append an op of another builder itself, on `operands` of its operands' types; that
+        builder must not finish. Gives its results, or those of an equal op already here.
+        """
+        result: Any = op.results if op.primitive.multiple else op.results[0]
+        if not op.primitive.effect:
+            key: tuple = (op.primitive, operands, exact_attrs(op.attrs) if op.attrs else ())
+            if op.primitive is CONSTANT:
+                key = (CONSTANT, result.type.dtype, result.constant.tobytes())
+            found = self._numbers.setdefault(key, result)
+            if found is not result:
+                return found
+        op.operands = operands
+        self.ops.append(op)
         return result
 
     def _append(
@@ -192,12 +214,19 @@ class Builder:
         types: Any,
         source: Source | None,
     ) -> Any:
-        op = Op(primitive, operands, attrs, source)
+        op = new(Op)  # `Op(...)` and `Value(...)` without a call
+        op.primitive = primitive
+        op.operands = operands
+        op.attrs = attrs
+        op.source = source
         self.ops.append(op)
         if primitive.multiple:
             op.results = tuple([Value(type, op) for type in types])
             return op.results
-        value = Value(types, op)
+        value = new(Value)
+        value.type = types
+        value.op = op
+        value.constant = None
         op.results = (value,)
         return value
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .dims import Dim
-from .types import ArrayType
+from .types import DTYPE_NAMES, ArrayType
 
 if TYPE_CHECKING:
     from .dims import Size
@@ -33,27 +33,20 @@ def exact_attrs(attrs: Attrs) -> tuple[Any, ...]:
     """A key that two sets of attributes share when they are the same: 0.0 and -0.0, 1, 1.0 and
     True, and nans of other bits differ.
     """
-    return tuple(
-        [
-            (
-                name,
-                value
-                if type(value) is tuple and _PLAIN.issuperset(map(type, value))
-                else exact(value),
-            )
-            for name, value in attrs.items()
-        ]
-    )
+    found = []
+    for name, value in attrs.items():
+        kind = type(value)
+        plain = _PLAIN.issuperset(map(type, value)) if kind is tuple else kind in _PLAIN
+        found.append((name, value if plain else exact(value)))
+    return tuple(found)
 
 
-_PLAIN = {int, str, Dim}  # equal only to what is the same
+_PLAIN = {int, str, Dim, *map(type, DTYPE_NAMES)}  # equal only to what is the same
 
 
 def exact(value: Any) -> Any:
     """What of one attribute such a key holds."""
     kind = type(value)
-    if kind is int or kind is str:
-        return value
     if kind is tuple:
         return tuple([exact(each) for each in value])
     if kind in (bool, float, complex) or isinstance(value, np.generic):

@@ -80,7 +80,7 @@ def is_exact(source: np.dtype, target: np.dtype) -> bool:
     _ROUND_TRIP.format(first="f32", second="c128", third="bool"),
     _ROUND_TRIP.format(first="i8", second="i64", third="u16"),
     _ROUND_TRIP.format(first="u16", second="f32", third="i64"),
-    needs="op",
+    needs="op:convert",
 )
 def _through_exact(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Value | None:
     """A conversion that changes no value on the way to another one is left out.
@@ -88,8 +88,7 @@ def _through_exact(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) 
     Except where the last one may be out of range, which NumPy answers by the dtype converted from.
     """
     operand = operands[0]
-    if operand.op is None or operand.op.primitive is not convert:
-        return None
+    assert operand.op is not None
     origin, between, target = operand.op.operands[0], operand.type.dtype, attrs["dtype"]
     source = origin.type.dtype
     if not is_exact(source, between):

@@ -297,20 +297,19 @@ def _divide_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attr
 
 
 def _times_zero(builder: Builder, operands: tuple[Value, ...], kinds: str) -> Any:
-    factor = operands[1].constant
     type = operands[0].type
-    if factor is None or type.dtype.kind not in kinds or factor != 0:
+    if type.dtype.kind not in kinds:
         return None
     return filled(builder, 0, type.dtype, type.shape)
 
 
-@fold_rule("mul-zero-int", "multiply", with_constant("multiply", "u8", 0), needs="constant")
+@fold_rule("mul-zero-int", "multiply", with_constant("multiply", "u8", 0), needs="zero")
 def _times_zero_integer(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     return _times_zero(builder, operands, "biu")
 
 
 @fold_rule(
-    "mul-zero", "multiply", with_constant("multiply", "f64", 0.0), exact="real", needs="constant"
+    "mul-zero", "multiply", with_constant("multiply", "f64", 0.0), exact="real", needs="zero"
 )
 def _times_zero_float(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     return _times_zero(builder, operands, "fc")
@@ -458,11 +457,10 @@ def _power_small(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) ->
 
 def _merge(builder: Builder, primitive: Primitive, operands: tuple[Value, ...], kinds: str) -> Any:
     """`(a . c) . d -> a . (c . d)` for constants c and d."""
-    inner, outer = operands[0], operands[1].constant
-    if outer is None or inner.op is None or inner.op.primitive is not primitive:
-        return None
-    first, second = inner.op.operands
-    if second.constant is None or outer.dtype.kind not in kinds:
+    inner, outer = operands[0].op, operands[1].constant
+    assert inner is not None
+    first, second = inner.operands
+    if outer is None or second.constant is None or outer.dtype.kind not in kinds:
         return None
     with np.errstate(all="ignore"):
         merged = primitive.evaluate(second.constant, outer)
@@ -488,8 +486,9 @@ def _merge_rules(primitive: Primitive) -> None:
     name = primitive.name
     integers = _TWO_CONSTANTS.format(dtype="i16", name=name)
     floats = _TWO_CONSTANTS.format(dtype="f64", name=name)
-    fold_rule(f"{name}-constants-int", name, integers, needs="constant")(merge_integers)
-    fold_rule(f"{name}-constants", name, floats, exact="real", needs="constant")(merge_floats)
+    made = f"op:{name} constant"
+    fold_rule(f"{name}-constants-int", name, integers, needs=made)(merge_integers)
+    fold_rule(f"{name}-constants", name, floats, exact="real", needs=made)(merge_floats)
 
 
 _merge_rules(add)

@@ -248,17 +248,13 @@ def _example(operation: str, result: str, first: str = "", between: str = "f64[n
     return f"graph example(%0: f64[n, 3]) where n = size(0, 0) {{\n{body}\nreturn %{len(lines)}\n}}"
 
 
-def _made_by(primitive: Primitive, value: Value) -> Op | None:
-    return value.op if value.op is not None and value.op.primitive is primitive else None
-
-
 @fold_rule(
     "transpose-identity",
     "transpose",
     _example("transpose{permutation=(0, 1)}", "f64[n, 3]"),
 )
 def _transpose_identity(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    straight = tuple(range(operands[0].type.ndim))
+    straight = tuple(range(len(operands[0].type.shape)))
     return operands[0] if attrs["permutation"] == straight else None
 
 
@@ -266,21 +262,24 @@ def _transpose_identity(builder: Builder, operands: tuple[Value, ...], attrs: At
     "same-sizes",
     "reshape broadcast_in_dim slice",
     _example("reshape{sizes=(n, 3)}", "f64[n, 3]"),
+    needs="sizes",
 )
 def _same_sizes(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """Of a slice too: a part as large as the whole is the whole, unless it is taken backwards."""
-    if attrs["sizes"] != operands[0].type.shape:
-        return None
-    return operands[0] if all(stride == 1 for stride in attrs.get("strides", ())) else None
+    return operands[0] if _STRAIGHT.issuperset(attrs.get("strides", ())) else None
+
+
+_STRAIGHT = {1}
 
 
 @fold_rule(
     "concatenate-one",
     "concatenate",
     _example("concatenate{dimension=0}", "f64[n, 3]"),
+    needs="one",
 )
 def _concatenate_one(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    return operands[0] if len(operands) == 1 else None
+    return operands[0]
 
 
 @fold_rule(
@@ -289,12 +288,11 @@ def _concatenate_one(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     _example(
         "transpose{permutation=(1, 0)}", "f64[n, 3]", "transpose{permutation=(1, 0)}", "f64[3, n]"
     ),
-    needs="op",
+    needs="op:transpose",
 )
 def _transpose_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    inner = _made_by(transpose, operands[0])
-    if inner is None:
-        return None
+    inner = operands[0].op
+    assert inner is not None
     first = inner.attrs["permutation"]
     permutation = tuple([first[axis] for axis in attrs["permutation"]])
     return builder.emit(transpose, inner.operands, {"permutation": permutation})
@@ -304,11 +302,12 @@ def _transpose_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "reshape-reshape",
     "reshape",
     _example("reshape{sizes=(3, n)}", "f64[3, n]", "reshape{sizes=(3*n,)}", "f64[3*n]"),
-    needs="op",
+    needs="op:reshape",
 )
 def _reshape_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    inner = _made_by(reshape, operands[0])
-    return None if inner is None else builder.emit(reshape, inner.operands, attrs)
+    inner = operands[0].op
+    assert inner is not None
+    return builder.emit(reshape, inner.operands, attrs)
 
 
 @fold_rule("reverse-nothing", "reverse", _example("reverse{dimensions=()}", "f64[n, 3]"))
@@ -320,12 +319,11 @@ def _reverse_nothing(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "reverse-reverse",
     "reverse",
     _example("reverse{dimensions=(0, 1)}", "f64[n, 3]", "reverse{dimensions=(1,)}"),
-    needs="op",
+    needs="op:reverse",
 )
 def _reverse_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    inner = _made_by(reverse, operands[0])
-    if inner is None:
-        return None
+    inner = operands[0].op
+    assert inner is not None
     once = set(attrs["dimensions"]) ^ set(inner.attrs["dimensions"])
     return builder.emit(reverse, inner.operands, {"dimensions": tuple(sorted(once))})
 
@@ -339,12 +337,11 @@ def _reverse_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) 
         "broadcast_in_dim{sizes=(4, n, 3), dimensions=(1, 2)}",
         "f64[4, n, 3]",
     ),
-    needs="op",
+    needs="op:broadcast_in_dim",
 )
 def _broadcast_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    inner = _made_by(broadcast_in_dim, operands[0])
-    if inner is None:
-        return None
+    inner = operands[0].op
+    assert inner is not None
     places = attrs["dimensions"]
     dimensions = tuple([places[axis] for axis in inner.attrs["dimensions"]])
     new = {"sizes": attrs["sizes"], "dimensions": dimensions}
@@ -357,12 +354,13 @@ def _broadcast_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs
     "graph example(%0: f64[], %1: f64[n]) where n = size(1, 0) {\n"
     " %2: f64[n, 2] = broadcast_in_dim{sizes=(n, 2), dimensions=()}(%0)\n"
     " %3: f64[2, n] = transpose{permutation=(1, 0)}(%2)\n return %3\n}",
-    needs="op",
+    needs="op:broadcast_in_dim",
 )
 def _move_filled(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """Moving equal elements about gives equal elements."""
-    inner = _made_by(broadcast_in_dim, operands[0])
-    if inner is None or inner.operands[0].type.shape:
+    inner = operands[0].op
+    assert inner is not None
+    if inner.operands[0].type.shape:
         return None
     shape = operands[0].type.shape
     if "permutation" in attrs:
@@ -382,12 +380,11 @@ def _move_filled(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) ->
         "slice{starts=(0, 0), strides=(1, 2), sizes=(n, 2)}",
         "f64[n, 2]",
     ),
-    needs="op",
+    needs="op:slice",
 )
 def _slice_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
-    inner = _made_by(slice_, operands[0])
-    if inner is None:
-        return None
+    inner = operands[0].op
+    assert inner is not None
     starts, strides = [], []
     for axis, stride in enumerate(inner.attrs["strides"]):
         moved = dims.multiply(attrs["starts"][axis], stride)
@@ -410,10 +407,18 @@ def _concatenate_nested(builder: Builder, operands: tuple[Value, ...], attrs: At
     axis = attrs["dimension"]
     parts: list[Value] = []
     for operand in operands:
-        inner = _made_by(concatenate, operand)
-        nested = inner is not None and inner.attrs["dimension"] == axis
-        parts += inner.operands if inner is not None and nested else (operand,)
-    parts = [part for part in parts if part.type.shape[axis] != 0] or parts[:1]
+        inner = operand.op
+        if inner is None or inner.primitive is not concatenate:
+            parts.append(operand)
+        else:
+            parts += inner.operands if inner.attrs["dimension"] == axis else (operand,)
+    kept = []
+    for part in parts:
+        if part.type.shape[axis] != 0:
+            kept.append(part)
+    if kept == list(operands):
+        return None
+    parts = kept or parts[:1]
     if parts == list(operands):
         return None
     return builder.emit(concatenate, tuple(parts), attrs)

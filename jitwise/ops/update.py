@@ -113,7 +113,7 @@ def _update_all(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> 
     "update-update",
     "update_slice",
     _example(f"update_slice{_COLUMN}(%0, %1)", f"update_slice{_COLUMN}(%5, %2)"),
-    needs="op",
+    needs="op:update_slice",
 )
 def _update_twice(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """The last write to a place counts."""
@@ -147,7 +147,7 @@ def _update_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attr
         "slice{starts=(0, 2), strides=(1, 1), sizes=(n, 1)}(%5)",
         "f64[n, 1]",
     ),
-    needs="op",
+    needs="op:update_slice",
 )
 def _slice_of_update(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """What was written to this very place, or what was there before writes to other places."""

@@ -38,12 +38,15 @@ from ..ir.primitive import REGISTRY, Attrs, Primitive, attach_fold
 from .pattern import Hole, Literal, Node, Pattern, as_pattern
 
 EXACT = ("bits", "value", "real")
-# What a rule that is a function waits for, tested without a call.
+# What a rule that is a function waits for, tested without a call. "op:slice": for a first operand
+# made by a slice. Several may be named.
 NEEDS = {
     "nothing": "True",
     "constant": "operands[-1].constant is not None",
+    "zero": "operands[-1].constant is not None and operands[-1].constant == 0",
     "same": "operands[0] is operands[-1]",
-    "op": "operands[0].op is not None",
+    "one": "len(operands) == 1",
+    "sizes": "operands[0].type.shape == attrs['sizes']",
 }
 Fold = Callable[[Builder, tuple[Value, ...], Attrs], Any]
 
@@ -80,6 +83,9 @@ def fold_rule(
     name: str, primitives: str, *examples: str, exact: str = "bits", needs: str = "nothing"
 ) -> Callable[[Fold], Fold]:
     """Enter the decorated function as a rule of each of `primitives`, named with spaces."""
+    for need in needs.split():
+        if need not in NEEDS and not need.startswith("op:"):
+            raise ValueError(f"a rule waits for {', '.join(NEEDS)} or op:name, not for {need!r}")
 
     def enter(function: Fold) -> Fold:
         for primitive in primitives.split():
@@ -178,7 +184,14 @@ class _MatcherWriter:
         return name
 
     def write_call(self, each: FoldRule) -> None:
-        conditions = [NEEDS[each.needs]]
+        conditions = []
+        for need in each.needs.split():
+            if need.startswith("op:"):
+                made_by = self.name(REGISTRY[need[3:]])
+                conditions.append("operands[0].op is not None")
+                conditions.append(f"operands[0].op.primitive is {made_by}")
+            else:
+                conditions.append(NEEDS[need])
         if each.exact != "bits":
             conditions.insert(0, "builder.fastmath")
         self.lines.append(f" if {' and '.join(conditions)}:")
@@ -219,6 +232,8 @@ class _MatcherWriter:
                 bound[operand.name] = place
             elif isinstance(operand, Literal):
                 conditions.append(f"{place}.constant is not None")
+                if operand.value != "all ones":  # most are other numbers
+                    conditions.append(f"{place}.constant == {self.name(operand.value)}")
                 conditions.append(f"matches({place}, {self.name(operand.value)})")
             else:
                 primitive = self.name(REGISTRY[operand.primitive])

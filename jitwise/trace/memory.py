@@ -19,6 +19,7 @@ not written to.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +29,7 @@ from ..ir.primitive import Attrs, Primitive
 from ..ops.gather import gather, scatter
 from ..ops.movement import reshape, reverse, slice_, transpose
 from ..ops.update import update_slice
-from .tracer import Tracer
+from .tracer import ABOVE, Tracer
 
 if TYPE_CHECKING:
     from ..ir.builder import Builder
@@ -79,29 +80,33 @@ UNDO: dict[Primitive, Undo] = {
 class View(Tracer):
     """A handle on a part of the memory of `base`, which is no view."""
 
-    __slots__ = ("_base", "_current", "_path", "_seen")
+    __slots__ = ("_base", "_path")
 
-    def __init__(self, base: Tracer, path: tuple[Step, ...], current: Value) -> None:
+    def __init__(self, base: Tracer, path: tuple[Step, ...], value: Value) -> None:
         self._trace = base._trace
         self._kind = "array"
         self._hint = None
         self._base = base
         self._path = path
-        self._seen = base._value
-        self._current = current
+        self._value = value
+        if base._views is None:
+            base._views = [weakref.ref(self)]
+        else:
+            base._views.append(weakref.ref(self))
 
-    @property
-    def _value(self) -> Value:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _taken(self) -> Value:
+        """The value, taken from the base again."""
         value = self._base._value
-        if value is not self._seen:
-            self._seen = value
-            for step in self._path:
-                value = step.taken(self._trace.builder, value)
-            self._current = value
-        return self._current
+        for step in self._path:
+            value = step.taken(self._trace.builder, value)
+        self._value = value
+        if self._base._views is None:
+            self._base._views = []
+        self._base._views.append(weakref.ref(self))
+        return value
 
-    @_value.setter
-    def _value(self, value: Value) -> None:
+    def _bind(self, value: Value) -> None:
+        """Write `value` where this view lies in the memory of its base."""
         builder = self._trace.builder
         whole = self._base._value
         wholes = []
@@ -110,8 +115,7 @@ class View(Tracer):
             whole = step.taken(builder, whole)
         for step, whole in zip(reversed(self._path), reversed(wholes), strict=True):
             value = UNDO[step.primitive](builder, whole, value, step)
-        self._base._value = value
-        self._base._hint = None
+        self._base._bind(value)
 
     @property
     def _fresh(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -139,9 +143,10 @@ def view(operand: Tracer, *steps: Step) -> Tracer:
     if operand._kind != "array":
         kind = operand._kind if operand._kind == "scalar" and not value.type.shape else "array"
         return Tracer(trace, value, kind)
-    if not all(step.primitive in UNDO for step in steps):
-        return perhaps_shared(operand, Tracer(trace, value, "array"))
-    if isinstance(operand, View):
+    for step in steps:
+        if step.primitive not in UNDO:
+            return perhaps_shared(operand, Tracer(trace, value, "array"))
+    if type(operand) is View:
         return View(operand._base, (*operand._path, *steps), value)
     return View(operand, steps, value)
 
@@ -196,8 +201,7 @@ def write(target: Tracer, value: Value) -> None:
         _write_argument(trace, target._base if isinstance(target, View) else target)
     if target._shared:
         trace.refuse("assign", "an array is changed that may share its memory with another")
-    target._value = value
-    target._hint = None
+    target._bind(value)
 
 
 def _write_argument(trace: Trace, base: Tracer) -> None:
@@ -212,3 +216,6 @@ def _write_argument(trace: Trace, base: Tracer) -> None:
     if overlaps or not array.dtype.isnative:
         trace.refuse("mutate")
     trace.written[id(base)] = base
+
+
+ABOVE["write"] = write

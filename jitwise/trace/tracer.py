@@ -31,15 +31,19 @@ FUNCTIONS: dict[
 METHODS: dict[
     str, Callable[..., Any]
 ] = {}  # ndarray method or property name -> (tracer, ...); filled by trace.numpy
+ABOVE: dict[
+    str, Callable[..., Any]
+] = {}  # what files that import this one enter: "operate", "call_ufunc", "require_hint", "write"
 _MISSING = object()
 
 
 class Tracer:
     """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python
-    number's value in this call, or the contents of an array that depends on no argument.
+    number's value in this call, or the contents of an array that depends on no argument. `views`
+    are those that are to be taken anew when it is bound to another value.
     """
 
-    __slots__ = ("_fresh", "_hint", "_kind", "_shared", "_trace", "_value")
+    __slots__ = ("__weakref__", "_fresh", "_hint", "_kind", "_shared", "_trace", "_value", "_views")
     __array_priority__ = 1000
 
     def __init__(
@@ -48,9 +52,20 @@ class Tracer:
         self._trace = trace
         self._value = value
         self._kind = kind
-        self._hint = hint
+        self._hint: Any = hint
         self._fresh = fresh
         self._shared = False
+        self._views: list[Any] | None = None
+
+    def _bind(self, value: Value) -> None:
+        """Stand for `value` from now on."""
+        self._value = value
+        self._hint = None
+        views, self._views = self._views, None
+        for reference in views or ():
+            view = reference()
+            if view is not None:
+                del view._value
 
     @property
     def __class__(self) -> type:
@@ -61,9 +76,7 @@ class Tracer:
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        from .ufuncs import call_ufunc
-
-        return call_ufunc(self._trace, ufunc, method, inputs, options)
+        return ABOVE["call_ufunc"](self._trace, ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: tuple, options: dict) -> Any:
         handler = FUNCTIONS.get(function)
@@ -88,7 +101,7 @@ class Tracer:
 
     @property
     def shape(self) -> tuple:
-        return tuple([self._trace.expose(size) for size in self._value.type.shape])
+        return tuple(map(self._trace.expose, self._value.type.shape))
 
     @property
     def ndim(self) -> int:
@@ -172,6 +185,8 @@ class Tracer:
         METHODS["__setitem__"](self, index, item)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_value":  # of a view: its base stands for another value now
+            return self._taken()  # type: ignore[attr-defined]
         if self._kind == "python" and _is_users(sys._getframe(1)) and _is_numbers(self, name):
             return _of_number(self, name)
         handler = METHODS.get(name)
@@ -272,9 +287,7 @@ def concrete(tracer: Tracer, purpose: str = "value") -> Any:
         if op is not None and op.primitive.name == "dimension":
             trace.number(op.attrs["size"])
         else:
-            from .ufuncs import require_hint
-
-            require_hint(trace, tracer)
+            ABOVE["require_hint"](trace, tracer)
     return tracer._hint
 
 
@@ -286,7 +299,7 @@ def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:
                 self._trace.refuse("type", kind.__name__)  # NumPy compares element by element
             return NotImplemented
         operands = (other, self) if swapped else (self, other)
-        return _apply()(self._trace, ufunc, operands)
+        return ABOVE["operate"](self._trace, ufunc, operands)
 
     return method
 
@@ -303,27 +316,9 @@ def _yields(other: Any) -> bool:
     )
 
 
-_operate: Any = None
-
-
-def _apply() -> Any:
-    global _operate
-    if _operate is None:
-        from .ufuncs import operate
-
-        _operate = operate
-    return _operate
-
-
-def _write() -> Any:
-    from .memory import write
-
-    return write
-
-
 def _inplace(ufunc: np.ufunc) -> Any:
     def method(self: Tracer, other: Any) -> Any:
-        result = _apply()(self._trace, ufunc, (self, other))
+        result = ABOVE["operate"](self._trace, ufunc, (self, other))
         if self._kind != "array" or result is NotImplemented:
             return result
         trace = self._trace
@@ -344,7 +339,7 @@ def rebind(target: Tracer, result: Tracer) -> None:
     if not trace.fits(result._value.type.shape, shape):
         trace.refuse("error", "ValueError: non-broadcastable output operand")
     converted = trace.convert(result, target._value.type.dtype)
-    _write()(target, trace.broadcast(converted, shape)._value)
+    ABOVE["write"](target, trace.broadcast(converted, shape)._value)
 
 
 _BINARY = {
@@ -379,7 +374,7 @@ for _name, _ufunc in _COMPARE.items():
 
 
 def _unary(ufunc: np.ufunc) -> Any:
-    return lambda self: _apply()(self._trace, ufunc, (self,))
+    return lambda self: ABOVE["operate"](self._trace, ufunc, (self,))
 
 
 for _name, _ufunc in {

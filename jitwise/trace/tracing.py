@@ -37,7 +37,7 @@ from .captures import Captures
 from .size import SizeTracer
 from .source import locate
 from .tracer import Tracer
-from .unify import substitute_graph, substitution_for
+from .unify import finish_substituted, substitution_for
 from .watch import Watch
 
 current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
@@ -73,9 +73,12 @@ class Trace:
         self.values: dict[str, int] = {}
         self.substitution: dict[str, Size] = {}
         self.decided: dict[Size, bool] = {}
+        self.nonnegative: set[Size] = set()
+        self.exposed: dict[Dim, SizeTracer] = {}
         self.agreed: set[tuple[Size, Size]] = set()
         self.common: dict[tuple, tuple[Size, ...]] = {}
         self.ordered: dict[tuple, bool] = {}
+        self.bounds: dict[tuple, tuple[Size, int, Size, bool]] = {}
         self.stretched: dict[tuple[Value, tuple[Size, ...]], Value] = {}
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
@@ -153,11 +156,15 @@ class Trace:
         """What the user sees of a size: an int, or a SizeTracer."""
         if not isinstance(size, Dim):
             return size
+        found = self.exposed.get(size)
+        if found is not None:
+            return found
         if abs(self.hint(size)) >= 2**62:  # programs count in 64 bits
             for name in sorted(dims.symbols_of(size)):
                 self.number(Dim.symbol(name))
             return self.hint(size)
-        return SizeTracer(self, size)
+        found = self.exposed[size] = SizeTracer(self, size)
+        return found
 
     def hint(self, size: Size) -> int:
         """The value of `size` in this call."""
@@ -406,10 +413,9 @@ class Trace:
         for name, target in self.written.items():
             given = self.builder.inputs[self.arguments[name].input]
             self.builder.emit(write, (given, target._value))
-        graph = self.builder.finish(tuple(outputs))
         if self.substitution:
-            graph = substitute_graph(graph, self.substitution, self.builder.fastmath)
-        return graph
+            return finish_substituted(self.builder, tuple(outputs), self.substitution)
+        return self.builder.finish(tuple(outputs))
 
     def close(self) -> None:
         """No tracer of this trace may be used from now on."""

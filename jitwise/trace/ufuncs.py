@@ -26,7 +26,7 @@ from ..ops.promotion import UnsupportedLoop, resolve_loop
 from ..ops.reduce import reduce_and
 from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
 from .size import SizeTracer
-from .tracer import FUNCTIONS, Tracer, concrete, rebind
+from .tracer import ABOVE, FUNCTIONS, Tracer, concrete, rebind
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -108,9 +108,7 @@ def apply(
     if not trace.active:
         trace.escaped(next(each._value for each in operands if isinstance(each, Tracer)))
     if ufunc is np.matmul:
-        from .numpy.contract import matmul
-
-        return matmul(trace, *map(trace.lift, operands))
+        return FUNCTIONS[np.matmul](trace, *operands)
     if ufunc not in UFUNCS:
         trace.refuse("function", f"numpy.{ufunc.__name__}")
     key, lifted = [], []
@@ -384,3 +382,4 @@ __all__ = [
     "operate",
     "require_hint",
 ]
+ABOVE.update(operate=operate, call_ufunc=call_ufunc, require_hint=require_hint)

@@ -16,8 +16,8 @@ from ..ir import dims
 from ..ir.builder import Builder
 from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Value
+from ..ir.primitive import Attrs
 from ..ir.types import ArrayType
-from ..ir.walk import replay
 
 
 def substitution_for(difference: Size, known: Mapping[str, Size]) -> tuple[str, Size] | None:
@@ -48,44 +48,90 @@ def resolve(size: Size, known: Mapping[str, Size]) -> Size:
     return size
 
 
-def resolve_attribute(attribute: Any, known: Mapping[str, Size], found: dict[Dim, Size]) -> Any:
-    """Replace symbols in an attribute: a size, a type, or a tuple that holds them.
+def resolve_attribute(attribute: Any, known: Mapping[str, Size], found: dict[Any, Any]) -> Any:
+    """Replace symbols in an attribute: a size, a type, or a tuple that holds them. It is the same
+    object when it holds none.
 
-    `found` keeps what has been resolved: a long program has few distinct sizes.
+    `found` keeps what has been resolved: a long program has few distinct sizes and types.
     """
-    if isinstance(attribute, Dim):
-        if attribute not in found:
-            found[attribute] = resolve(attribute, known)
-        return found[attribute]
-    if isinstance(attribute, ArrayType):
-        return ArrayType(attribute.dtype, resolve_attribute(attribute.shape, known, found))
-    if isinstance(attribute, tuple):
-        return tuple([resolve_attribute(item, known, found) for item in attribute])
-    return attribute
+    kind = type(attribute)
+    if kind is not tuple and kind is not Dim and kind is not ArrayType:
+        return attribute
+    known_before = kind is not tuple or SIZES.issuperset(map(type, attribute))
+    resolved = found.get(attribute) if known_before else None
+    if resolved is not None:
+        return resolved
+    if kind is Dim:
+        resolved = resolve(attribute, known)
+    elif kind is ArrayType:
+        shape = resolve_attribute(attribute.shape, known, found)
+        resolved = ArrayType(attribute.dtype, shape)
+    else:
+        resolved = tuple([resolve_attribute(item, known, found) for item in attribute])
+    if resolved == attribute:
+        resolved = attribute
+    if known_before:
+        found[attribute] = resolved
+    return resolved
 
 
-def substitute_graph(graph: Graph, known: Mapping[str, Size], fastmath: bool) -> Graph:
-    """`graph` with symbols replaced in every type and attribute. Reshapes that unified sizes fold
-    away.
+SIZES = {int, Dim}  # tuples of them are equal only to the same
+
+
+def finish_substituted(
+    traced: Builder, outputs: tuple[Value, ...], known: Mapping[str, Size]
+) -> Graph:
+    """What `traced` has built, with symbols replaced in every type and attribute.
+
+    An op whose attributes and whose operands' types stay is taken over as it is. The others are
+    emitted again, so that reshapes between sizes that are now one fold away.
     """
-    builder = Builder(graph.name, fastmath=fastmath)
-    for name, origin in graph.symbols.items():
+    builder = Builder(traced.name, fastmath=traced.fastmath)
+    for name, origin in traced.symbols.items():
         builder.symbol(name, origin)
-    for guard in graph.guards:
+    for guard in traced.guards.values():
         builder.guard(guard.relation, guard.dim, guard.source)
-    mapping: dict[Value, Value] = {}
-    found: dict[Dim, Size] = {}
-    for value in graph.inputs:
-        shape = tuple([resolve(size, known) for size in value.type.shape])
-        mapping[value] = builder.input(ArrayType(value.type.dtype, shape))
-
-    def visit(target: Builder, op: Any, operands: tuple[Value, ...]) -> Any:
-        attrs = (
-            {key: resolve_attribute(value, known, found) for key, value in op.attrs.items()}
-            if op.attrs
-            else op.attrs
+    found: dict[Any, Any] = {}
+    replaced: dict[Value, Value] = {}
+    changed: set[Value] = set()  # whose type is another one now
+    for value in traced.inputs:
+        type = resolve_attribute(value.type, known, found)
+        replaced[value] = builder.input(type)
+        if type != value.type:
+            changed.add(replaced[value])
+    for op in traced.ops:
+        operands = tuple(map(replaced.get, op.operands, op.operands))
+        attrs = _resolved(op.attrs, known, found) if op.attrs else op.attrs
+        again = attrs is not op.attrs or (op.attrs and not changed.isdisjoint(operands))
+        for value in op.results:
+            type = found.get(value.type)
+            if type is None:
+                type = resolve_attribute(value.type, known, found)
+            if type != value.type:
+                changed.add(value)
+                value.type = type
+        result = (
+            builder.emit(op.primitive, operands, attrs, op.source)
+            if again
+            else builder.adopt(op, operands)
         )
-        return target.emit(op.primitive, operands, attrs, op.source)
+        if op.primitive.multiple:
+            replaced.update(zip(op.results, result, strict=True))
+        elif op.results and result is not op.results[0]:
+            replaced[op.results[0]] = result
+    return builder.finish(tuple(map(replaced.get, outputs, outputs)))
 
-    replay(builder, graph.ops, mapping, visit)
-    return builder.finish(tuple([mapping[value] for value in graph.outputs]))
+
+def _resolved(attrs: Attrs, known: Mapping[str, Size], found: dict[Any, Any]) -> Attrs:
+    """`attrs` with symbols replaced, or `attrs` itself when it mentions none of them."""
+    resolved: dict[str, Any] = {}
+    for name, value in attrs.items():
+        kind = type(value)
+        if kind is tuple or kind is Dim:
+            plain = kind is Dim or SIZES.issuperset(map(type, value))
+            other = found.get(value) if plain else None
+            if other is None:
+                other = resolve_attribute(value, known, found)
+            if other is not value:
+                resolved[name] = other
+    return {**attrs, **resolved} if resolved else attrs

@@ -112,10 +112,16 @@ def shape_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
             shape = shape.tolist()
         else:
             shape = (shape,)
-    sizes = [size_argument(trace, item) for item in shape]
-    for place, size in enumerate(sizes):
-        if isinstance(size, Dim) and not is_nonnegative(trace, size):
-            sizes[place] = trace.number(size)
+    sizes = []
+    for item in shape:
+        kind = type(item)
+        size = item._size if kind is SizeTracer else item
+        if kind is not int and kind is not SizeTracer:
+            size = size_argument(trace, item)
+        if isinstance(size, Dim) and size not in trace.nonnegative:
+            if not is_nonnegative(trace, size):
+                size = trace.number(size)
+        sizes.append(size)
     return tuple(sizes)
 
 
@@ -152,7 +158,12 @@ def is_nonnegative(trace: Trace, size: Size) -> bool:
     """Whether `size >= 0`."""
     if isinstance(size, int):
         return size >= 0
-    return is_proven_nonnegative(trace, size) or trace.at_least(size)
+    if size in trace.nonnegative:
+        return True
+    if is_proven_nonnegative(trace, size) or trace.at_least(size):
+        trace.nonnegative.add(size)
+        return True
+    return False
 
 
 def is_positive(trace: Trace, size: Size) -> bool:

@@ -56,8 +56,9 @@ def _unify(trace: Trace, operand: Tracer, axis: int, size: Size) -> Tracer:
 
 def _multiplied(trace: Trace, left: Tracer, right: Tracer) -> Tracer:
     """Stacks of matrices [..., M, K] and [..., K, N] of one dtype."""
-    inner = left._value.type.shape[-1]
-    right = _unify(trace, right, right.ndim - 2, inner)
+    inner, shape = left._value.type.shape[-1], right._value.type.shape
+    if shape[-2] is not inner:
+        right = _unify(trace, right, len(shape) - 2, inner)
     first, second = left._value.type.shape[:-2], right._value.type.shape[:-2]
     if first != second:
         if not second and len(first) == 1:  # one matrix on the right: the stack is one tall matrix
@@ -74,11 +75,15 @@ def _multiplied(trace: Trace, left: Tracer, right: Tracer) -> Tracer:
 def matmul(trace: Trace, a: Any, b: Any) -> Tracer:
     """`np.matmul(a, b)`."""
     left, right = trace.lift(a), trace.lift(b)
-    if not left.ndim or not right.ndim:
+    first, second = left._value.type, right._value.type
+    if not first.shape or not second.shape:
         trace.refuse("error", "ValueError: matmul: operands do not have enough dimensions")
-    dtype = common_dtype(trace, [left, right])
-    left, right = trace.convert(left, dtype), trace.convert(right, dtype)
-    row, column = left.ndim == 1, right.ndim == 1
+    if first.dtype != second.dtype:
+        dtype = common_dtype(trace, [left, right])
+        left, right = trace.convert(left, dtype), trace.convert(right, dtype)
+    row, column = len(first.shape) == 1, len(second.shape) == 1
+    if not row and not column:
+        return _multiplied(trace, left, right)
     if row:
         left = shaped(trace, left, (1, *left._value.type.shape))
     if column:
@@ -253,6 +258,7 @@ def multi_dot(trace: Trace, arrays: Any, *, out: Any = None) -> Tracer:
 
 FUNCTIONS.update(
     {
+        np.matmul: matmul,
         np.dot: dot,
         np.inner: inner,
         np.vdot: vdot,

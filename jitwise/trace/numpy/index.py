@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dims
-from ...ir.dims import Size
+from ...ir.dims import Dim, Size
 from ...ops.movement import concatenate, reshape, reverse, slice_
 from ..memory import Step, view
 from ..size import SizeTracer, size_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..tracing import Trace
 
 _WHOLE = slice(None)
+_PLAIN = {int, Dim, type(None)}
 _MOST_PLACES = 64  # in a list of places, beyond which it is an array
 
 
@@ -106,18 +107,26 @@ def select(trace: Trace, shape: tuple[Size, ...], keys: list[Any], whole: bool) 
             continue
         axis = len(found.starts)
         length = shape[axis]
+        is_slice = type(key) is slice
         if key is _WHOLE:
             start, stride, size, backwards = 0, 1, length, False
-        elif type(key) is slice:
-            start, stride, size, backwards = bounds(trace, key, length)
         else:
-            start, stride, size, backwards = place(trace, key, length), 1, 1, False
+            # What was asked before has its guards; only numbers of the text are looked up, since
+            # to hash a traced one asks its value.
+            asked = (key.start, key.stop, key.step, length) if is_slice else (key, length)
+            plain = _PLAIN.issuperset(map(type, asked))
+            known = trace.bounds.get(asked) if plain else None
+            if known is None:
+                known = bounds(trace, key, length) if is_slice else _single(trace, key, length)
+                if plain:
+                    trace.bounds[asked] = known
+            start, stride, size, backwards = known
         found.starts.append(start)
         found.strides.append(stride)
         found.sizes.append(size)
         if backwards:
             found.backwards.append(axis)
-        if type(key) is slice:
+        if is_slice:
             found.final.append(size)
     return found
 
@@ -245,6 +254,11 @@ def _integer(trace: Trace, item: Any) -> Size:
     if size is None:
         trace.refuse("error", "TypeError: slice indices must be integers")
     return size
+
+
+def _single(trace: Trace, key: Any, length: Size) -> tuple[Size, int, Size, bool]:
+    """`bounds` of an index."""
+    return place(trace, key, length), 1, 1, False
 
 
 def place(trace: Trace, key: Any, length: Size) -> Size:

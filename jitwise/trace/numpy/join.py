@@ -17,6 +17,7 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Size
 from ...ops.movement import concatenate as concatenate_
+from ...ops.movement import reshape as reshape_
 from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import _as_dtype
 from .arguments import axis_of, dtype_of, is_nonnegative, is_positive, size_argument
@@ -25,30 +26,31 @@ from .shape import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 from .views import reshaped
 
 if TYPE_CHECKING:
+    from ...ir.graph import Value
     from ..tracing import Trace
 
 
 def joined(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
     """Operands of one dtype along an axis; other sizes are unified."""
-    first = operands[0]._value.type.shape
+    return _joined(trace, [operand._value for operand in operands], axis)
+
+
+def _joined(trace: Trace, parts: list[Value], axis: int) -> Tracer:
+    first = parts[0].type.shape
     values = []
-    for operand in operands:
-        own = operand._value.type.shape
+    for value in parts:
+        own = value.type.shape
         if len(own) != len(first):
             trace.refuse(
                 "error", "ValueError: all the input arrays must have same number of dimensions"
             )
-        sizes = list(first)
-        sizes[axis] = own[axis]
-        for place, size in enumerate(own):
-            if place != axis and not trace.same_size(size, first[place]):
-                trace.refuse("error", "ValueError: all the input array dimensions must match")
-        value = operand._value
-        values.append(
-            value
-            if own == tuple(sizes)
-            else reshaped(trace, Tracer(trace, value, "array"), tuple(sizes))._value
-        )
+        sizes = (*first[:axis], own[axis], *first[axis + 1 :])
+        if own != sizes:
+            for place, size in enumerate(own):
+                if place != axis and not trace.same_size(size, first[place]):
+                    trace.refuse("error", "ValueError: all the input array dimensions must match")
+            value = trace.builder.emit(reshape_, (value,), {"sizes": sizes})
+        values.append(value)
     if len(values) == 1:
         return trace.wrap(values[0], "array")
     return trace.wrap(trace.builder.emit(concatenate_, tuple(values), {"dimension": axis}), "array")
@@ -119,9 +121,9 @@ def stacked(trace: Trace, operands: Sequence[Tracer], axis: int) -> Tracer:
     parts = []
     for operand in operands:
         own = operand._value.type.shape
-        part = Tracer(trace, operand._value, "array")
-        parts.append(reshaped(trace, part, (*own[:axis], 1, *own[axis:])))
-    return joined(trace, parts, axis)
+        sizes = (*own[:axis], 1, *own[axis:])
+        parts.append(trace.builder.emit(reshape_, (operand._value,), {"sizes": sizes}))
+    return _joined(trace, parts, axis)
 
 
 def hstack(trace: Trace, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Tracer:
