@@ -101,6 +101,7 @@ class Builder:
         self._numbers: dict[tuple, Value | tuple[Value, ...]] = {}
         self._types: dict[tuple, Any] = {}  # what `infer` gave: a long program asks it often
         self._plain: dict[tuple, Value] = {}
+        self.notes: dict[Any, Any] = {}  # what rules remember of this builder's values
 
     def input(self, type: ArrayType) -> Value:
         """A new input of the graph."""

@@ -151,18 +151,87 @@ def _update_by_itself(builder: Builder, operands: tuple[Value, ...], attrs: Attr
 )
 def _slice_of_update(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
     """What was written to this very place, or what was there before writes to other places."""
-    value = operands[0]
+    value, sizes = operands[0], attrs["sizes"]
+    cell = _cell(attrs, sizes, value.type.shape)
     for _ in range(_MOST_STEPS):
         op = _update_of(value)
         if op is None:
             break
+        run, count = _run_to(builder, value) if cell is not None else (None, 0)
+        if run is not None and cell is not None and run.axes == cell[0]:
+            written = run.written(cell[1], count)
+            if written is not None:
+                return written
+            value = run.before
+            continue
         part = op.operands[1]
-        if _same_place(op.attrs, attrs) and part.type.shape == attrs["sizes"]:
+        if _same_place(op.attrs, attrs) and part.type.shape == sizes:
             return part
-        if not _apart(op.attrs, part.type.shape, attrs, attrs["sizes"]):
+        if not _apart(op.attrs, part.type.shape, attrs, sizes):
             break
         value = op.operands[0]
+    else:
+        return None  # too far back: what is emitted in its place would look on from there
     return None if value is operands[0] else builder.emit(slice_, (value,), attrs)
+
+
+def _cell(attrs: Attrs, sizes: tuple, whole: tuple) -> tuple[tuple, tuple] | None:
+    """Along which axes a place takes a single element, and which; it takes all along the others.
+    None when it is another kind of place: two cells of the same axes are one, or are apart.
+    """
+    axes, places = [], []
+    for axis, (start, size) in enumerate(zip(attrs["starts"], sizes, strict=True)):
+        if type(size) is int and size == 1 and type(start) is int:
+            axes.append(axis)
+            places.append(start)
+        elif start != 0 or size != whole[axis] or attrs["strides"][axis] != 1:
+            return None
+    return tuple(axes), tuple(places)
+
+
+class _Run:
+    """Writes to cells of the same axes, one after the other, found by cell: a program that assigns
+    to many elements reads each of them in constant time.
+    """
+
+    __slots__ = ("axes", "before", "count", "parts")
+
+    def __init__(self, axes: tuple, before: Value) -> None:
+        self.axes = axes
+        self.before = before
+        self.count = 0
+        self.parts: dict[tuple, list[tuple[int, Value]]] = {}
+
+    def written(self, places: tuple, count: int) -> Value | None:
+        """What the first `count` writes left in a cell; None when they left it alone."""
+        for number, part in reversed(self.parts.get(places, ())):
+            if number <= count:
+                return part
+        return None
+
+
+def _run_to(builder: Builder, value: Value) -> tuple[_Run | None, int]:
+    """The run of writes that ends with `value`, and how many they are. None: no write to a cell."""
+    pending = []
+    op = _update_of(value)
+    while op is not None and value not in builder.notes:
+        pending.append(op)
+        value = op.operands[0]
+        op = _update_of(value)
+    run, count = builder.notes.get(value, (None, 0))
+    for op in reversed(pending):
+        whole, part = op.operands
+        cell = _cell(op.attrs, part.type.shape, whole.type.shape)
+        if cell is None:
+            run, count = None, 0
+        else:
+            if run is None or run.axes != cell[0] or run.count != count:
+                run, count = _Run(cell[0], whole), 0
+            count += 1
+            run.count = count
+            run.parts.setdefault(cell[1], []).append((count, part))
+        builder.notes[op.results[0]] = (run, count)
+    return run, count
 
 
 def _apart(left: Attrs, left_sizes: tuple, right: Attrs, right_sizes: tuple) -> bool:
