@@ -25,6 +25,7 @@ import array
 import builtins
 import enum
 import functools
+import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -334,8 +335,9 @@ class Follower:
             return ClassProxy(self, value, name)
         if callable(value) and not hasattr(value, "__dict__"):
             return self._pure(value, name)
-        if isinstance(value, np.random.Generator) or type(value).__module__.startswith(
-            "numpy.random"
+        random = sys.modules.get("numpy.random")  # NumPy loads it late, and it takes 20 ms
+        if type(value).__module__.startswith("numpy.random") or (
+            random is not None and isinstance(value, random.Generator)
         ):
             self.trace.refuse("random", name)
         if type(value) is np.ndarray:

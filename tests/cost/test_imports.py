@@ -113,3 +113,21 @@ print(json.dumps(len(loading._begun)))
 
 def test_importing_the_command_line_does_not_load_rich():
     assert not [name for name in loaded_after("import jitwise.cli.__main__") if name == "rich"]
+
+
+def test_the_first_call_loads_llvm_and_little_else():
+    """Modules that NumPy itself loads late cost more than the compilation."""
+    loaded = loaded_after("""
+import jitwise
+jitwise.jit(lambda x: numpy.sin(x) * x + 1)(numpy.linspace(0, 1, 100))
+""")
+    assert "llvmlite.binding" in loaded
+    late = [
+        "numpy.random",
+        "numpy.fft",
+        "numpy.ma",
+        "numpy.polynomial",
+        "numpy.testing",
+        "ctypes.util",
+    ]
+    assert not [name for name in late if name in loaded], sorted(loaded)
