@@ -12,9 +12,9 @@ a write through a view walks the way back and binds the base:
     v + 1            %5 = slice{starts=(1,), ...}(%4)              which the rules know to be %3
 
 Where it depends on the order of elements in memory whether NumPy makes a view or a copy (`reshape`
-that merges axes), both handles are marked `shared`: a later write to either ends the trace. An
-argument that was written to gets its new elements at the end of the program. Captured arrays are
-not written to.
+that merges axes of what was not made in C order), both handles are marked `shared`: a later write
+to either ends the trace. An argument that was written to gets its new elements at the end of the
+program. Captured arrays are not written to.
 """
 
 from __future__ import annotations
@@ -151,6 +151,13 @@ def view(operand: Tracer, *steps: Step) -> Tracer:
     return View(operand, steps, value)
 
 
+def is_c_ordered(operand: Tracer) -> bool:
+    """Whether the elements are known to lie in C order, so that every reshape is a view."""
+    if type(operand) is not View:
+        return operand._c_ordered
+    return operand._base._c_ordered and all(step.primitive is reshape for step in operand._path)
+
+
 def perhaps_shared(operand: Tracer, result: Tracer) -> Tracer:
     """Note that NumPy's `result` lies in the memory of `operand`, or may: neither is written to."""
     if operand._kind == "array":
@@ -213,7 +220,7 @@ def _write_argument(trace: Trace, base: Tracer) -> None:
     if not array.flags.writeable:
         trace.refuse("error", "ValueError: assignment destination is read-only")
     overlaps = any(not stride and size > 1 for stride, size in zip(array.strides, array.shape))
-    if overlaps or not array.dtype.isnative:
+    if (overlaps and array.size) or not array.dtype.isnative:
         trace.refuse("mutate")
     trace.written[id(base)] = base
 

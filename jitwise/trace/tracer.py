@@ -40,10 +40,21 @@ _MISSING = object()
 class Tracer:
     """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python
     number's value in this call, or the contents of an array that depends on no argument. `views`
-    are those that are to be taken anew when it is bound to another value.
+    are those that are to be taken anew when it is bound to another value. `c_ordered`: its elements
+    lie in C order in NumPy's memory, whatever the arguments' layouts are.
     """
 
-    __slots__ = ("__weakref__", "_fresh", "_hint", "_kind", "_shared", "_trace", "_value", "_views")
+    __slots__ = (
+        "__weakref__",
+        "_c_ordered",
+        "_fresh",
+        "_hint",
+        "_kind",
+        "_shared",
+        "_trace",
+        "_value",
+        "_views",
+    )
     __array_priority__ = 1000
 
     def __init__(
@@ -55,6 +66,7 @@ class Tracer:
         self._hint: Any = hint
         self._fresh = fresh
         self._shared = False
+        self._c_ordered = False
         self._views: list[Any] | None = None
 
     def _bind(self, value: Value) -> None:

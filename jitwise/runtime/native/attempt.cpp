@@ -174,6 +174,7 @@ private:
         if (written.kind != Input::Kind::array) return false;
         auto *array = reinterpret_cast<PyArrayObject *>(source(written));
         if (!PyArray_ISWRITEABLE(array)) return false;
+        if (PyArray_SIZE(array) == 0) return true;  // NumPy gives such arrays strides of 0
         for (int axis = 0; axis < PyArray_NDIM(array); ++axis)
             if (PyArray_STRIDE(array, axis) == 0 && PyArray_DIM(array, axis) > 1) return false;
         const Range range = range_of(array);

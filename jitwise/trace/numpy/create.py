@@ -45,6 +45,7 @@ def filled(trace: Trace, value: Tracer, sizes: tuple[Size, ...]) -> Tracer:
 def _full(trace: Trace, shape: Any, number: Any, dtype: Any) -> Tracer:
     sizes = lengths_of(trace, shape)
     result = filled(trace, trace.constant(number, dtype), sizes)
+    result._c_ordered = True
     plain = tuple([size for size in sizes if isinstance(size, int)])
     if len(plain) == len(sizes) and math.prod(plain) <= _MOST_ITEMS:
         result._hint = np.full(plain, number, dtype)  # for assignments
@@ -110,7 +111,9 @@ def full(
     ):
         if not _is_known(np.asarray(fill_value).dtype):
             return np.full(shape, fill_value)
-    return _filled_like(trace, lengths_of(trace, shape), fill_value, dtype)
+    result = _filled_like(trace, lengths_of(trace, shape), fill_value, dtype)
+    result._c_ordered = True
+    return result
 
 
 def _filled_like(trace: Trace, sizes: tuple[Size, ...], fill_value: Any, dtype: Any) -> Tracer:

@@ -16,7 +16,7 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Dim, Size
 from ...ops.movement import transpose as transpose_
-from ..memory import View, perhaps_shared
+from ..memory import View, is_c_ordered, perhaps_shared
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
@@ -92,7 +92,9 @@ def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
     elif order != "C" and operand.ndim > 1:
         trace.refuse("argument", f"ravel(order={order!r})")
     result = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
-    if isinstance(operand, View):  # a copy, unless its elements lie side by side
+    if type(operand) is View and not is_c_ordered(
+        operand
+    ):  # a copy, unless its elements lie side by side
         return perhaps_shared(operand, copied(trace, result))
     return result
 
@@ -281,7 +283,9 @@ def size(trace: Trace, a: Any, axis: Any = None) -> Any:
 
 def _copy_method(operand: Tracer, order: Any = "C") -> Tracer:
     refuse_order(operand._trace, order)
-    return copied(operand._trace, operand, operand._kind)
+    result = copied(operand._trace, operand, operand._kind)
+    result._c_ordered = order == "C"
+    return result
 
 
 def _astype_method(

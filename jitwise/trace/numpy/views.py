@@ -32,7 +32,8 @@ def reshaped(trace: Trace, operand: Tracer, sizes: tuple[Size, ...]) -> Tracer:
     """As many elements in another shape. Merging axes makes a view or a copy by the order of
     elements in memory.
     """
-    if operand._kind != "array" or memory.keeps_order(trace, operand._value.type.shape, sizes):
+    is_view = operand._kind != "array" or memory.is_c_ordered(operand)
+    if is_view or memory.keeps_order(trace, operand._value.type.shape, sizes):
         return memory.view(operand, memory.Step(reshape, {"sizes": sizes}))
     result = moved(trace, reshape, operand, {"sizes": sizes})
     return memory.perhaps_shared(operand, result)
