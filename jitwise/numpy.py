@@ -16,12 +16,13 @@ from .trace.namespace import NUMPY_MODULES
 
 NUMPY_MODULES.add(__name__)
 __all__ = [name for name in _numpy.__all__ if hasattr(_numpy, name) and name[:2] != "__"]
+_STANDARD = ("__array_api_version__", "__array_namespace_info__", "__version__")
 _sys.modules[f"{__name__}.linalg"] = _numpy.linalg  # for `from jitwise.numpy.linalg import norm`
 _sys.modules[f"{__name__}.fft"] = _numpy.fft
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if name.startswith("__") and name not in _STANDARD:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         return getattr(_numpy, name)

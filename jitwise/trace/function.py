@@ -263,6 +263,13 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
     )
 
 
+def _is_constant(item: Any) -> bool:
+    """Whether a result is the same immutable object at each call."""
+    if type(item) in (int, float, bool, complex, str, bytes, type(None)):
+        return True
+    return isinstance(item, np.generic) or isinstance(item, np.dtype) and item in DTYPE_NAMES
+
+
 _NUMBER_RECIPES = {bool: "bool", int: "int", float: "float", complex: "complex"}
 
 
@@ -308,9 +315,7 @@ class _Outputs:
             return ("array" if item._kind == "array" else "scalar", self.output(item))
         if kind is SizeTracer:
             return self.recipe(self.trace.lift(item))
-        if kind in (int, float, bool, complex, str, bytes, type(None)) or isinstance(
-            item, np.generic
-        ):
+        if _is_constant(item):
             return ("const", item)
         if kind is tuple or kind is list:
             return (kind.__name__, [self.recipe(each) for each in item])

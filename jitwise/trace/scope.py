@@ -103,6 +103,7 @@ class Follower:
         self.parts: list[tuple[Path, Any, str]] = []  # objects and containers of arguments
         self.identity: set[str] = set()  # how the code may ask whether objects are the same
         self.builtins = _followed_builtins(self)
+        trace.follower = self
 
     def function(
         self, function: types.FunctionType, path: Path | None = None

@@ -22,6 +22,7 @@ import numpy as np
 from ..ir import dims
 from ..ir.dims import Dim, Size
 from .source import ScopeGlobals
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -41,9 +42,14 @@ def size_of(item: Any) -> Size | None:
         return None
 
 
+def _is_among_arrays(other: Any) -> bool:
+    """Whether the answer is of the kind that NumPy or a traced number makes it."""
+    return isinstance(other, np.generic) or issubclass(type(other), Tracer)
+
+
 def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
-        size = None if isinstance(other, np.generic) else size_of(other)
+        size = None if _is_among_arrays(other) else size_of(other)
         if size is None or (isinstance(other, SizeTracer) and other._trace is not self._trace):
             return _as_array(self, name, other, swapped)
         left, right = (size, self._size) if swapped else (self._size, size)
@@ -54,7 +60,7 @@ def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = 
 
 def _division(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
-        size = None if isinstance(other, np.generic) else size_of(other)
+        size = None if _is_among_arrays(other) else size_of(other)
         if size is None:
             return _as_array(self, name, other, swapped)
         left, right = (size, self._size) if swapped else (self._size, size)
@@ -74,7 +80,7 @@ def _as_array(self: SizeTracer, name: str, other: Any, swapped: bool) -> Any:
 
 def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
     def method(self: SizeTracer, other: Any) -> Any:
-        if isinstance(other, np.generic):  # the answer is of NumPy's type too
+        if _is_among_arrays(other):
             return getattr(operator, name)(self._trace.lift(self), other)
         size = size_of(other)
         if size is None:
@@ -151,7 +157,7 @@ class SizeTracer:
     __ge__ = _comparison(lambda self, other: not _less(self, other), "ge")
 
     def __eq__(self, other: Any) -> Any:
-        if isinstance(other, np.generic):
+        if _is_among_arrays(other):
             return self._trace.lift(self) == other
         size = size_of(other)
         if size is None:
@@ -161,7 +167,7 @@ class SizeTracer:
         return self._trace.is_zero(dims.subtract(self._size, size))
 
     def __ne__(self, other: Any) -> Any:
-        if isinstance(other, np.generic):
+        if _is_among_arrays(other):
             return self._trace.lift(self) != other
         result = self.__eq__(other)
         return result if result is NotImplemented else not result

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from .source import locate
 from .tracer import Tracer
 from .unify import finish_substituted, substitution_for
 from .watch import Watch
+
+if TYPE_CHECKING:
+    from .scope import Follower
 
 current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
     "jitwise trace", default=None
@@ -83,6 +86,7 @@ class Trace:
         self.origins: list[tuple[str, int]] = []
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
+        self.follower: Follower | None = None  # what gives modules their stand-ins
         self.active = True
         self.swapped: dict[int, Value] = {}
         self.arguments: dict[int, Argument] = {}  # arrays, by the id of the tracer
@@ -420,3 +424,4 @@ class Trace:
     def close(self) -> None:
         """No tracer of this trace may be used from now on."""
         self.active = False
+        self.follower = None

@@ -64,6 +64,7 @@ REDUCTIONS: dict[
     np.ufunc, Callable[..., Any]
 ] = {}  # ufunc -> handler of ufunc.reduce; filled by trace.numpy
 ACCUMULATIONS: dict[np.ufunc, Callable[..., Any]] = {}
+GENERALIZED: dict[np.ufunc, Callable[..., Any]] = {}  # those that work on whole axes
 
 
 _PROMOTES: dict[type, Any] = {
@@ -110,6 +111,8 @@ def apply(
     if ufunc is np.matmul:
         return FUNCTIONS[np.matmul](trace, *operands)
     if ufunc not in UFUNCS:
+        if ufunc in GENERALIZED and dtype is None:
+            return GENERALIZED[ufunc](trace, *operands)
         trace.refuse("function", f"numpy.{ufunc.__name__}")
     key, lifted = [], []
     for each in operands:
@@ -325,6 +328,9 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, option
     if method == "__call__":
         out = options.pop("out", None) if options else None
         dtype = options.pop("dtype", None) if options else None
+        if options and ufunc in GENERALIZED and out is None and dtype is None:
+            if options.keys() == {"axis"}:
+                return GENERALIZED[ufunc](trace, *inputs, **options)
         for name, value in options.items():
             if not (name in ("casting", "order", "subok") and value in ("same_kind", "K", True)):
                 trace.refuse("argument", f"{ufunc.__name__}({name}=...)")
@@ -376,6 +382,7 @@ def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple) -> Any:
 __all__ = [
     "ACCUMULATIONS",
     "FUNCTIONS",
+    "GENERALIZED",
     "REDUCTIONS",
     "apply",
     "call_ufunc",

@@ -22,6 +22,7 @@ from . import (
     reduce,
     scan,
     shape,
+    standard,
     statistics,
 )
 
@@ -42,5 +43,6 @@ __all__ = [
     "reduce",
     "scan",
     "shape",
+    "standard",
     "statistics",
 ]

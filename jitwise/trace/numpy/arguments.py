@@ -193,6 +193,17 @@ def refuse_given(trace: Trace, name: str, **options: Any) -> None:
             trace.refuse("argument", f"{name}({option}=...)")
 
 
+def is_here(device: Any) -> bool:
+    """Whether the array API's `device=` names the only one, which NumPy calls "cpu"."""
+    return device is None or type(device) is str and device == "cpu"
+
+
+def require_cpu(trace: Trace, device: Any) -> None:
+    """End the trace where NumPy refuses a device."""
+    if not is_here(device):
+        trace.refuse("error", "ValueError: unsupported device")
+
+
 def refuse_order(trace: Trace, order: Any, allowed: Sequence[str] = ("C", "K", "A")) -> None:
     """End the trace when another memory order is asked for."""
     if order is not None and order not in allowed:

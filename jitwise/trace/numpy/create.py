@@ -22,10 +22,12 @@ from ..tracer import FUNCTIONS, Tracer
 from .arguments import (
     assigned,
     dtype_of,
+    is_here,
     is_traced,
     lengths_of,
     refuse_given,
     refuse_order,
+    require_cpu,
 )
 from .join import stack_nested
 from .views import copied, reshaped, same_memory
@@ -74,7 +76,7 @@ def _constant_maker(function: Any, number: int, name: str) -> Any:
             not _is_known(dtype)
             or order not in ("C", None)
             or like is not None
-            or device is not None
+            or not is_here(device)
         ):
             if is_traced(shape, like):
                 trace.refuse("argument", f"{name} with these options")
@@ -100,7 +102,7 @@ def full(
     like: Any = None,
 ) -> Any:
     known = dtype is None or _is_known(dtype)
-    if not known or order not in ("C", None) or like is not None or device is not None:
+    if not known or order not in ("C", None) or like is not None or not is_here(device):
         if is_traced(shape, fill_value, like):
             trace.refuse("argument", "full with these options")
         return np.full(shape, fill_value, dtype, order, device=device, like=like)
@@ -140,7 +142,7 @@ def _like(number: int | None, function: Any, name: str) -> Any:
         if not is_traced(a, shape):
             return function(a, dtype, order, subok, shape, device=device)
         refuse_order(trace, order)
-        refuse_given(trace, name, device=device)
+        require_cpu(trace, device)
         operand = trace.lift(a)
         if dtype is None:
             trace.refuse_swapped(operand._value)
@@ -173,7 +175,7 @@ def full_like(
     if not is_traced(a, fill_value, shape):
         return np.full_like(a, fill_value, dtype, order, subok, shape, device=device)
     refuse_order(trace, order)
-    refuse_given(trace, "full_like", device=device)
+    require_cpu(trace, device)
     operand = trace.lift(a)
     if dtype is None:
         trace.refuse_swapped(operand._value)
@@ -241,7 +243,8 @@ def asarray(
     if not is_traced(a):
         return np.asarray(a, dtype, order, device=device, copy=copy, like=like)
     refuse_order(trace, order)
-    refuse_given(trace, "asarray", device=device, like=like)
+    require_cpu(trace, device)
+    refuse_given(trace, "asarray", like=like)
     return _as_array(trace, a, dtype, copy)
 
 

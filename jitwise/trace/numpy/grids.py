@@ -27,6 +27,7 @@ from .arguments import (
     lengths_of,
     refuse_given,
     refuse_order,
+    require_cpu,
 )
 from .create import filled
 from .index import getitem
@@ -70,7 +71,8 @@ def eye(
     if not is_traced(N, M, k, like):
         return np.eye(N, M, k, dtype, order, device=device, like=like)
     refuse_order(trace, order, ("C",))
-    refuse_given(trace, "eye", device=device, like=like)
+    require_cpu(trace, device)
+    refuse_given(trace, "eye", like=like)
     rows, columns = lengths_of(trace, (N, N if M is None else M))
     column, row = _places(trace, rows, columns, _integer(trace, k))
     return trace.convert(apply(trace, np.equal, [column, row]), dtype_of(trace, dtype))

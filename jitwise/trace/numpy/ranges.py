@@ -29,6 +29,7 @@ from .arguments import (
     is_positive,
     is_traced,
     refuse_given,
+    require_cpu,
     size_argument,
 )
 from .reduce import any as any_
@@ -74,7 +75,8 @@ def arange(
         if stop is None and step is None:
             return np.arange(start, **given)
         return np.arange(start, stop, 1 if step is None else step, **given)
-    refuse_given(trace, "arange", device=device, like=like)
+    require_cpu(trace, device)
+    refuse_given(trace, "arange", like=like)
     if stop is None:
         start, stop = 0, start
     bounds = [_number(trace, item) for item in (start, stop, 1 if step is None else step)]
@@ -130,7 +132,7 @@ def linspace(
 ) -> Any:
     if not is_traced(start, stop, num):
         return np.linspace(start, stop, num, endpoint, retstep, dtype, axis, device=device)
-    refuse_given(trace, "linspace", device=device)
+    require_cpu(trace, device)
     count = size_argument(trace, num)
     if retstep or not is_positive(trace, dims.subtract(count, 1)):
         trace.refuse("argument", "linspace(retstep=True), or of fewer than 2 numbers")

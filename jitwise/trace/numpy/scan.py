@@ -14,6 +14,8 @@ from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import ACCUMULATIONS
 from .arguments import NO_VALUE, axis_of, dtype_of, is_kept, is_positive
+from .create import filled
+from .join import joined
 from .reduce import kept
 from .views import copied, moved, reshaped
 
@@ -59,7 +61,7 @@ cumsum = _cumulative(np.add, rows.cumulative_add, "cumsum")
 cumprod = _cumulative(np.multiply, rows.cumulative_multiply, "cumprod")
 
 
-def _along(cumulative: Any) -> Any:
+def _along(cumulative: Any, first: int) -> Any:
     """`np.cumulative_sum` and `np.cumulative_prod`."""
 
     def handler(
@@ -73,9 +75,18 @@ def _along(cumulative: Any) -> Any:
         include_initial: Any = False,
     ) -> Tracer:
         operand = trace.lift(x)
-        if include_initial or (axis is None and operand.ndim != 1) or not operand.ndim:
-            trace.refuse("argument", "a cumulative function with these options")
-        return cumulative(trace, operand, 0 if axis is None else axis, dtype, out)
+        if not operand.ndim:
+            operand = reshaped(trace, copied(trace, operand), (1,))
+        if axis is None and operand.ndim > 1:
+            trace.refuse("error", "ValueError: no axis given")
+        place = axis_of(trace, 0 if axis is None else axis, operand.ndim)
+        result = cumulative(trace, operand, place, dtype, out)
+        if not include_initial:
+            return result
+        sizes = list(result._value.type.shape)
+        sizes[place] = 1
+        start = filled(trace, trace.constant(first, result.dtype), tuple(sizes))
+        return joined(trace, [start, result], place)
 
     return handler
 
@@ -132,7 +143,7 @@ def _method(function: Any) -> Any:
 
 FUNCTIONS.update({np.cumsum: cumsum, np.cumprod: cumprod, np.argmax: argmax, np.argmin: argmin})
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
-    FUNCTIONS.update({np.cumulative_sum: _along(cumsum), np.cumulative_prod: _along(cumprod)})
+    FUNCTIONS.update({np.cumulative_sum: _along(cumsum, 0), np.cumulative_prod: _along(cumprod, 1)})
 ACCUMULATIONS.update(
     {
         np.add: _accumulate(np.add, rows.cumulative_add),

@@ -26,8 +26,8 @@ from .arguments import (
     is_positive,
     is_traced,
     lengths_of,
-    refuse_given,
     refuse_order,
+    require_cpu,
     shape_of,
 )
 from .views import copied, reshaped, same_memory, view
@@ -309,7 +309,7 @@ def _astype_method(
 
 
 def astype(trace: Trace, x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Tracer:
-    refuse_given(trace, "astype", device=device)
+    require_cpu(trace, device)
     return _astype_method(trace.lift(x), dtype, copy=copy)
 
 

@@ -288,15 +288,6 @@ def _matrix_norm(
     return trace.wrap(reshaped(trace, result, tuple(rest))._value)
 
 
-def vector_norm(
-    trace: Trace, x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2
-) -> Tracer:
-    operand = trace.lift(x)
-    if axis is None and operand.ndim != 1 or type(axis) is tuple:
-        trace.refuse("argument", "vector_norm of several axes")
-    return norm(trace, operand, ord, -1 if axis is None else axis, keepdims)
-
-
 def _method(function: Any) -> Any:
     return lambda operand, *args, **options: function(operand._trace, operand, *args, **options)
 
@@ -308,7 +299,6 @@ FUNCTIONS.update(
         np.std: std,
         np.average: average,
         np.linalg.norm: norm,
-        np.linalg.vector_norm: vector_norm,
     }
 )
 METHODS.update({"mean": _method(mean), "var": _method(var), "std": _method(std)})
