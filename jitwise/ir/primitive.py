@@ -104,7 +104,8 @@ class ProgramEmitter(Protocol):
     temporary: a slot for
     a view that is no value of the graph. overwrite: a slot for a result that starts as a copy of
     `whole`, in the memory of `whole` when that ends here and none of `others` lies in it.
-    instruction: append one. host: call `function(*arrays)` on the host.
+    instruction: append one. host: call `function(*arrays)` on the host. evaluate: call the op's
+    NumPy meaning on the host.
     """
 
     def dim(self, size: Size) -> int: ...
@@ -117,6 +118,7 @@ class ProgramEmitter(Protocol):
     def host(
         self, function: Callable, operands: Sequence[Value], results: Sequence[Value]
     ) -> None: ...
+    def evaluate(self, op: Op) -> None: ...
 
 
 @dataclass(slots=True, eq=False, repr=False)

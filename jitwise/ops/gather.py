@@ -9,8 +9,8 @@ Positions are i64 of one shape, and may be negative. The axes they make stand wh
 stood when those are neighbours, and first otherwise, as in NumPy. A position out of bounds raises
 IndexError. Of several values for one place, `scatter` keeps the last.
 
-All three call NumPy: not yet native. They take place even when nothing needs their results, because
-they may raise.
+They take place even when nothing needs their results, because they may raise. `scatter_at` with a
+ufunc that has no native loop here is a call of NumPy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.dims import Size
-from ..ir.primitive import Attrs, Primitive, register
+from ..ir.graph import Op
+from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
 from ..ir.types import ArrayType
 
 INDEX = np.dtype(np.int64)
@@ -80,12 +81,48 @@ def _scatter_at(whole: Any, part: Any, *positions: Any, axes: tuple[int, ...], u
     return result
 
 
+def _execute_gather(program: ProgramEmitter, op: Op) -> None:
+    operands = [program.slot(operand) for operand in op.operands]
+    out = program.allocate(op.results[0])
+    program.instruction("library", "gather", operands, [out], list(op.attrs["axes"]), [])
+
+
+def _execute_scatter(program: ProgramEmitter, op: Op) -> None:
+    whole, *others = op.operands
+    out = program.overwrite(op.results[0], whole, others)
+    given = [program.slot(operand) for operand in others]
+    program.instruction("library", "scatter", given, [out], list(op.attrs["axes"]), [])
+
+
+# In the order of `Operation` in library_gather.cpp, and the dtype kinds each is native for.
+_COMBINATIONS = {
+    "add": "biufc",
+    "subtract": "iufc",
+    "multiply": "biuf",
+    "maximum": "biuf",
+    "minimum": "biuf",
+}
+
+
+def _execute_scatter_at(program: ProgramEmitter, op: Op) -> None:
+    whole, *others = op.operands
+    ufunc, dtype = op.attrs["ufunc"], whole.type.dtype
+    if dtype.kind not in _COMBINATIONS.get(ufunc, "") or dtype == np.float16:
+        program.evaluate(op)
+        return
+    out = program.overwrite(op.results[0], whole, others)
+    given = [program.slot(operand) for operand in others]
+    numbers = [list(_COMBINATIONS).index(ufunc), *op.attrs["axes"]]
+    program.instruction("library", "scatter_at", given, [out], numbers, [])
+
+
 gather = register(
     Primitive(
         name="gather",
         category="data",
         infer=_infer_gather,
         evaluate=lambda whole, *positions, axes: np.asarray(whole)[_key(axes, positions)],
+        execute=_execute_gather,
         effect=True,
         hlo="stablehlo.gather",
         flops=0,
@@ -97,6 +134,7 @@ scatter = register(
         category="data",
         infer=_infer_scatter,
         evaluate=_scatter,
+        execute=_execute_scatter,
         effect=True,
         hlo="stablehlo.scatter",
         flops=0,
@@ -108,6 +146,7 @@ scatter_at = register(
         category="data",
         infer=_infer_scatter,
         evaluate=_scatter_at,
+        execute=_execute_scatter_at,
         effect=True,
         hlo="stablehlo.scatter",
     )

@@ -360,12 +360,12 @@ class Lowering:
         elif primitive.execute is not None and not self._needs_host(op):
             primitive.execute(self, op)
         else:
-            self._evaluate_on_host(op)
+            self.evaluate(op)
 
     def _needs_host(self, op: Op) -> bool:
         return op.primitive.category == "contract" and not serves(op.results[0].type.dtype)
 
-    def _evaluate_on_host(self, op: Op) -> None:
+    def evaluate(self, op: Op) -> None:
         """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
         sizes = list(dict.fromkeys(dims_in(tuple(op.attrs.values()))))
         places = [self.slots[operand] for operand in op.operands]

@@ -27,6 +27,12 @@ struct Slot {
 struct PythonError {};
 // A check failed or a value did not fit: the call runs again as Python.
 struct Deoptimized {};
+// A position outside of an array.
+struct OutOfBounds {
+    std::int64_t position;
+    int axis;
+    std::int64_t size;
+};
 
 // Work, in nanoseconds, for which the GIL is given up.
 constexpr double release_threshold = 5000;

@@ -14,6 +14,9 @@ LibraryFunction library_named(const char *name) {
         {"iota", library_iota},
         {"cumsum", library_cumsum},
         {"cumprod", library_cumprod},
+        {"gather", library_gather},
+        {"scatter", library_scatter},
+        {"scatter_at", library_scatter_at},
         {"matmul", library_matmul},
     };
     for (const auto &row : rows)

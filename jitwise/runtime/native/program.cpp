@@ -74,6 +74,19 @@ void Frame::free(Slot &slot) {
     slot.owner = Owner::none;
 }
 
+// Marked as no fault: where nothing was written the call runs again as Python, which raises it at
+// the user's line.
+static void set_index_error(const OutOfBounds &error) {
+    PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for axis %d with size %lld",
+                 static_cast<long long>(error.position), error.axis,
+                 static_cast<long long>(error.size));
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (PyObject_SetAttrString(value, "raised_by_numpy", Py_True) < 0) PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+}
+
 Status status_of_exception() {
     try {
         throw;
@@ -81,6 +94,8 @@ Status status_of_exception() {
         return Status::deoptimize;
     } catch (const PythonError &) {
         return Status::error;
+    } catch (const OutOfBounds &error) {
+        set_index_error(error);
     } catch (const OutOfMemory &error) {
         PyErr_Format(PyExc_MemoryError, "no memory for a temporary of %zu bytes", error.size);
     } catch (const std::bad_alloc &) {

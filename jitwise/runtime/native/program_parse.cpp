@@ -83,6 +83,8 @@ private:
     void parse_view(Instruction &now, nb::handle tuple);
     void parse_copy(Instruction &now, nb::handle tuple);
     void parse_library(Instruction &now, nb::handle tuple);
+    void check_positions(const Instruction &now, const std::string &name,
+                         const std::vector<Defined> &operands, int dim_words);
     void parse_host(Instruction &now, nb::handle tuple);
 
     ProgramObject &program_;
@@ -197,6 +199,8 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
         operands.push_back(use(word(item))), ++now.out_count;
     for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
     const int dim_words = nb::len(tuple) > 5 ? dims(tuple[5]) : 0;
+    if (name == "gather" || name == "scatter" || name == "scatter_at")
+        return check_positions(now, name, operands, dim_words);
     const bool scan = name == "cumsum" || name == "cumprod", iota = name == "iota";
     const int inputs = iota ? 0 : scan ? 1 : 2, attrs = iota ? 1 : scan ? 2 : 0;
     if (now.in_count != inputs || now.out_count != 1 || now.word_count < attrs)
@@ -213,6 +217,31 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
     } else if (!has_blas(out.type)) {
         reject("no BLAS is set: a matrix product of this dtype is a host call");
     }
+}
+
+// An array, what is taken of it or put into it, and positions along some of its axes.
+void Parser::check_positions(const Instruction &now, const std::string &name,
+                             const std::vector<Defined> &operands, int dim_words) {
+    const int first = name == "scatter_at" ? 1 : 0, indexed = now.in_count - 1;
+    if (indexed < 1 || now.out_count != 1 || now.word_count - first != indexed)
+        reject("wrong operands of " + name);
+    const Defined &whole = name == "gather" ? operands.front() : operands.back();
+    const Defined &part = name == "gather" ? operands.back() : operands.front();
+    const int ndim = operands[1].ndim;
+    for (int i = 0; i < indexed; ++i) {
+        const Defined &positions = operands[1 + static_cast<std::size_t>(i)];
+        if (positions.type != ElementType::i64 || positions.ndim != ndim)
+            reject("positions are i64 of one rank");
+    }
+    const std::size_t attrs =
+        program_.words.size() - static_cast<std::size_t>(now.word_count + dim_words);
+    for (int i = 0, before = -1; i < indexed; ++i) {
+        const int axis = program_.words[attrs + static_cast<std::size_t>(first + i)];
+        if (axis <= before || axis >= whole.ndim) reject("an axis outside the array");
+        before = axis;
+    }
+    if (whole.type != part.type || part.ndim != whole.ndim - indexed + ndim)
+        reject("operands of " + name + " differ in dtype or rank");
 }
 
 void Parser::parse_host(Instruction &now, nb::handle tuple) {
