@@ -50,14 +50,15 @@ class ColumnAccumulator:
         phase.function.line(f"%along{target} = select i1 %own, i64 %step{target}, i64 0")
 
     def move(self) -> None:
-        """From a chunk's beginning to the next."""
+        """From a chunk's beginning to the next: a phi, which must stand before all else."""
         target, line = self.target, self.phase.function.line
         line(f"%s{target} = phi ptr [%start{target}, %entry], [%following{target}, %stored]")
-        line(f"%following{target} = getelementptr i8, ptr %s{target}, i64 %along{target}")
 
     def load(self) -> None:
         """The value before the first row of a chunk."""
-        self.start = self.phase.load(f"%s{self.target}", self.dtype)
+        target, line = self.target, self.phase.function.line
+        line(f"%following{target} = getelementptr i8, ptr %s{target}, i64 %along{target}")
+        self.start = self.phase.load(f"%s{target}", self.dtype)
 
     def begin(self) -> None:
         """The value before a row."""
