@@ -15,6 +15,7 @@ The tests import the installed jitwise. `python -m pytest` tests the source tree
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections import Counter
@@ -173,11 +174,16 @@ def count_calls() -> Callable[..., Calls]:
                 names[f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}"] += 1
 
         before = sys.getprofile()
+        gc.collect()  # what earlier tests left is not this function's
+        enabled = gc.isenabled()
+        gc.disable()
         sys.setprofile(profile)
         try:
             result = function(*args, **kwargs)
         finally:
             sys.setprofile(before)
+            if enabled:
+                gc.enable()
         own = getattr(function, "__code__", None)
         total = sum(names.values()) - (1 if own is not None else 0)
         return Calls(total, names, result)

@@ -193,7 +193,7 @@ def generate_object(module: ModuleText, level: int = 0) -> bytes:
     engine = _engine()
     context = engine.binding.create_context()
     with engine.binding.parse_assembly(module.text, context) as parsed:
-        parsed.verify()  # takes a hundredth of the time, and LLVM ends the process where it is wrong
+        parsed.verify()  # a hundredth of the time; what is wrong would end the process
         return engine.machine(level).emit_object(parsed)
 
 
