@@ -69,6 +69,7 @@ REASONS: dict[str, str] = {
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",
     "error": "NumPy raises {detail}",
+    "untrue": "tracing it raised {detail}, which NumPy does not",
     "dtype": "arrays of dtype {detail} are not traced",
     "type": "a value of type {detail} is not traced",
     "random": "random numbers are drawn from {detail}",

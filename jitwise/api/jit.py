@@ -45,6 +45,7 @@ from .versions import Signature, Version
 if TYPE_CHECKING:
     from .differences import Difference
 
+MOST_UNTRUE = 2  # traces that raised what Python does not, before calls run as Python
 MOST_TRACES = 8  # of one signature with the same sizes of 1; with instances MOST_SIGNATURES
 MOST_SIGNATURES = 64  # of one function
 MOST_USED_ONCE = 8  # programs with static arguments that served no second call
@@ -90,7 +91,10 @@ class State:
             return self.native(*args, **kwargs)
         if failed and failed[0].suspect is not None:
             return self._judged("tracing it", failed[0].suspect, args, kwargs)
-        return self.function(*args, **kwargs)
+        result = self.function(*args, **kwargs)
+        if failed and failed[0].reason == "error":  # and this call did not raise
+            self._untrue(failed[0], args, kwargs)
+        return result
 
     def _know(self, args: tuple, kwargs: dict[str, Any], failed: list[CannotTrace]) -> bool:
         """Whether the dispatcher now has an entry for the call."""
@@ -282,6 +286,19 @@ class State:
             return False
         self._run_as_python(call, known, failure)
         return True
+
+    def _untrue(self, failure: CannotTrace, args: tuple, kwargs: dict[str, Any]) -> None:
+        """A trace raised what Python does not: said at once, and not tried more than twice."""
+        untrue = CannotTrace("untrue", failure.detail, failure.source)
+        with self.lock:
+            call = self.canonical(args, kwargs)
+            known = None if call is None else self.known.get(call.key)
+            if call is None or known is None or known.versions or known.python:
+                self._say(untrue)
+            elif known.errors[call.ones] < MOST_UNTRUE:
+                self._say(untrue)
+            else:
+                self._run_as_python(call, known, untrue)
 
     def _run_as_python(self, call: Call, known: Signature, failure: CannotTrace) -> None:
         known.python = True

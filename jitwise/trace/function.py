@@ -329,7 +329,7 @@ class _Outputs:
             return ("call", kind, [self.recipe(each) for each in item])
         if is_dataclass_instance(item) and kind.__init__.__qualname__.endswith("__init__"):
             return ("call", _rebuilder(kind), [self.recipe(each) for each in children(item) or ()])
-        self.trace.refuse("type", kind.__name__)
+        self.trace.refuse("type", item.__class__.__name__)
 
 
 def _rebuilder(kind: type) -> Callable[..., Any]:

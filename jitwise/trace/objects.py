@@ -120,6 +120,7 @@ class ObjectProxy:
     __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = __bool__ = _refused
     __eq__ = __ne__ = __lt__ = __gt__ = __le__ = __ge__ = __enter__ = __exit__ = _refused
     __repr__ = __str__ = __format__ = __hash__ = _refused
+    __copy__ = __deepcopy__ = __reduce_ex__ = _refused
     del _refused  # an object may have such an attribute
 
 
@@ -129,6 +130,11 @@ class FieldsProxy(ObjectProxy):
     """
 
     __slots__ = ()
+
+    @property
+    def __dataclass_fields__(self) -> Any:
+        """What `dataclasses.fields` and its relatives ask for, of this and of its class."""
+        return type(self._ObjectProxy__object).__dataclass_fields__
 
     def __getattr__(self, name: str) -> Any:
         value, follower = self._ObjectProxy__object, self._ObjectProxy__follower

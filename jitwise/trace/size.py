@@ -134,7 +134,9 @@ class SizeTracer:
     def __rtruediv__(self, other: Any) -> Any:
         return other / self._trace.lift(self)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            return pow(int(self), other, modulus)
         if type(other) is int and 0 <= other <= 4:
             return self._trace.expose(dims.product((self._size,) * other))
         return int(self) ** other
@@ -147,6 +149,20 @@ class SizeTracer:
 
     def __pos__(self) -> Any:
         return self
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memory: Any) -> Any:
+        return self
+
+    def __invert__(self) -> Any:
+        return self._trace.expose(dims.subtract(-1, self._size))
+
+    def __round__(self, digits: Any = None) -> Any:
+        if digits is None or (type(digits) is int and digits >= 0):
+            return self
+        return round(int(self), digits)
 
     def __abs__(self) -> Any:
         return self if self._trace.at_least(self._size) else -self

@@ -163,6 +163,13 @@ class Tracer:
             self._trace.refuse("value", "an index")
         return operator.index(concrete(self, "an index"))
 
+    def __round__(self, digits: Any = None) -> Any:
+        if self._kind == "array":
+            raise TypeError("type numpy.ndarray doesn't define __round__ method")
+        if self._kind == "python" or digits is None:  # an int, whose value is needed
+            return round(concrete(self), *([] if digits is None else [digits]))
+        return METHODS["round"](self, digits)
+
     def __hash__(self) -> int:
         if self._kind == "array":
             raise TypeError("unhashable type: 'numpy.ndarray'")

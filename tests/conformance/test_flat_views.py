@@ -90,3 +90,61 @@ def test_an_empty_argument_is_changed_in_place_as_others_are(shape):
     argument = np.zeros(tuple(size + 2 for size in shape))
     assert jitted(argument) is argument and (argument == 2).all()
     assert jitted.state.traces == 1
+
+
+RAVELS = {
+    "written": lambda x: np.ravel(x).__iadd__(10),
+    "filled": lambda x: (x.ravel(), x.fill(2))[0],
+    "element": lambda x: x.ravel().__setitem__(0, 7),
+    "part": lambda x: np.array_split(x.ravel(), 2)[1].__imul__(3),
+    "contiguous": lambda x: np.ascontiguousarray(x).__iadd__(1),
+}
+
+
+@pytest.mark.parametrize("name", RAVELS)
+@pytest.mark.filterwarnings("ignore")
+def test_a_ravel_of_elements_that_lie_apart_is_a_copy(name):
+    function = RAVELS[name]
+    jitted = jit(function)
+    layouts = [
+        lambda: np.arange(6.0),
+        lambda: np.arange(12.0)[::2],
+        lambda: np.arange(6.0)[::-1],
+        lambda: np.arange(12.0).reshape(1, 12)[:, ::2],
+        lambda: np.arange(12.0).reshape(6, 2)[:, :1],
+        lambda: np.arange(6.0).reshape(2, 3),
+        lambda: np.arange(6.0).reshape(2, 3).T,
+    ]
+    for make in layouts + layouts:
+        argument, same = make(), make()
+        found, expected = jitted(argument), function(same)
+        np.testing.assert_array_equal(np.asarray(found, float), np.asarray(expected, float))
+        np.testing.assert_array_equal(argument, same)
+
+
+SEQUENCES = [
+    lambda x, i: x.__setitem__(1, x[2:3]),
+    lambda x, i: x.__setitem__(-1, np.ones((1, 1))),
+    lambda x, i: x.__setitem__(i[0], x[1:2]),
+    lambda x, i: x.reshape(2, 2).__setitem__((0, 1), x[:1]),
+    lambda x, i: x.__setitem__((1, Ellipsis), x[2:3]),
+    lambda x, i: x.__setitem__(slice(1, 2), x[2:3]),
+    lambda x, i: x.__setitem__(1, x[2:3].sum()),
+    lambda x, i: x.__setitem__(1, np.array(5.0)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SEQUENCES)))
+@pytest.mark.filterwarnings("ignore")
+def test_an_array_with_axes_is_no_element(number):
+    function, places = SEQUENCES[number], np.array([2, 0])
+    jitted, argument, same = jit(function), np.arange(4.0), np.arange(4.0)
+    for _ in range(2):
+        try:
+            function(same, places)
+        except ValueError:
+            with pytest.raises(ValueError):
+                jitted(argument, places)
+        else:
+            jitted(argument, places)
+        np.testing.assert_array_equal(argument, same)

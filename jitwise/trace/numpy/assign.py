@@ -56,8 +56,12 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
     selection = selection_of(operand, index)
     if selection is None:
         places = places_of(operand, index if type(index) is tuple else (index,))
+        if not places.shape:
+            refuse_sequence(trace, item)
         assign(places, fitted(operand, item, places.shape))
         return
+    if not selection.final and not selection.whole:
+        refuse_sequence(trace, item)
     part = fitted(operand, item, tuple(selection.final))
     write(operand, _replaced(trace, operand._value, selection, part))
 
@@ -80,6 +84,12 @@ def _replaced(trace: Trace, whole: Value, selection: Selection, part: Value) -> 
         return part
     place = {"starts": tuple(selection.starts), "strides": tuple(selection.strides)}
     return emit(update_slice, (whole, part), place)
+
+
+def refuse_sequence(trace: Trace, item: Any) -> None:
+    """An array with axes is no element, whatever its size: NumPy raises ValueError, or warns."""
+    if trace.lift(item)._value.type.shape:
+        trace.refuse("error", "ValueError: setting an array element with a sequence")
 
 
 def fitted(operand: Tracer, item: Any, shape: tuple) -> Value:

@@ -254,7 +254,7 @@ def ascontiguousarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = No
     result = _as_array(trace, a, dtype, None)
     if not result.ndim:
         return reshaped(trace, result, (1,))
-    if result.ndim == 1 and not isinstance(result, View):
+    if result.ndim == 1 and result._fresh and not isinstance(result, View):
         return same_memory(trace, result)
     return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
 

@@ -186,7 +186,8 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
-        require_items(trace, operand, axes, ufunc.__name__)
+        if initial is NO_VALUE or initial is None:
+            require_items(trace, operand, axes, ufunc.__name__)
         result = folded(trace, primitive, operand, axes, is_kept(keepdims))
         if initial is NO_VALUE or initial is None:
             return result

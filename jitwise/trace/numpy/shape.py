@@ -92,9 +92,9 @@ def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
     elif order != "C" and operand.ndim > 1:
         trace.refuse("argument", f"ravel(order={order!r})")
     result = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
-    if type(operand) is View and not is_c_ordered(
-        operand
-    ):  # a copy, unless its elements lie side by side
+    # A copy, unless the elements lie side by side, which those of an argument or a view may not do.
+    apart = type(operand) is View or not operand._fresh
+    if apart and operand._kind == "array" and not is_c_ordered(operand):
         return perhaps_shared(operand, copied(trace, result))
     return result
 

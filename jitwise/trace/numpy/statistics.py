@@ -183,6 +183,13 @@ def average(
     if returned:
         trace.refuse("argument", "average(returned=True)")
     if weights is None:
+        kept = [
+            s
+            for at, s in enumerate(operand._value.type.shape)
+            if at not in axes_given(trace, axis, operand)
+        ]
+        if trace.is_zero(dims.product(tuple(kept))):
+            trace.refuse("error", "ZeroDivisionError")
         return mean(trace, operand, axis, None, None, keepdims)
     weight = copied(trace, trace.lift(weights))
     shape = operand._value.type.shape
