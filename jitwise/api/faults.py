@@ -7,14 +7,16 @@ decides that; here it is put into words.
 from __future__ import annotations
 
 import os
+import sys
 import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .. import config
 from ..errors import REPORTS, CannotTrace, JitwiseBug
 from ..record import recorder
-from ..trace.code import is_users
+from ..trace.code import is_own_file, is_users
 
 ADVICE = f"This is a fault of jitwise, and the result is right; please report it at {REPORTS}"
 
@@ -49,3 +51,20 @@ def _line_of(function: Callable[..., Any]) -> tuple[str, int] | None:
 def is_of_users(error: BaseException) -> bool:
     """Whether an exception passed through code of the user's: a callable that a program calls."""
     return any(is_users(frame.f_code) for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def definition_of(function: Callable[..., Any]) -> tuple[str, int] | None:
+    """File and first line of a function that is written in Python."""
+    for called in (function, vars(type(function)).get("__call__")):
+        code = getattr(called, "__code__", None)
+        if isinstance(code, types.CodeType):
+            return code.co_filename, code.co_firstlineno
+    return None
+
+
+def frames_of_ours() -> int:
+    """How many frames up the user's call is, counted as `warnings.warn` does."""
+    frame, count = sys._getframe(1), 1
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame, count = frame.f_back, count + 1
+    return count

@@ -18,9 +18,7 @@ Python for new values.
 from __future__ import annotations
 
 import functools
-import sys
 import threading
-import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
@@ -33,11 +31,11 @@ from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import compile_graph, no_cyclic_collection
-from ..trace.code import INNER, is_own_file
+from ..trace.code import INNER
 from ..trace.function import Traced, leaves_of, trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, Numbered, numbered_leaves, structure, types_of_instances, unnumber
-from .faults import ADVICE, fault_of, is_of_users
+from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_users
 from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
 from .places import Places
 from .versions import Signature, Version
@@ -63,7 +61,7 @@ class State:
         self.name = getattr(function, "__name__", type(function).__name__)
         self.signature = signature_of(function)
         options.check(self.name, self.signature)
-        self.definition = _definition_of(function)
+        self.definition = definition_of(function)
         self.known: dict[Any, Signature] = {}
         self.said: set[Any] = set()
         self.seen: dict[int, None] = {}  # hashes of signatures that ran as Python once
@@ -319,7 +317,7 @@ class State:
         message = f"{self.name} runs as Python, because {failure}{at(source)}"
         if failure.reason == "fault":
             message = f"{message}. {ADVICE}"
-        warnings.warn(JitwiseWarning(message), stacklevel=_frames_of_ours())
+        warnings.warn(JitwiseWarning(message), stacklevel=frames_of_ours())
 
     # The dispatcher's entries
 
@@ -385,15 +383,6 @@ def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
         *(call.args, call.kwargs, program, leaves, captures, guards, outputs, written),
         places=places.rows,
     )
-
-
-def _definition_of(function: Callable[..., Any]) -> tuple[str, int] | None:
-    """File and first line of a function that is written in Python."""
-    for called in (function, vars(type(function)).get("__call__")):
-        code = getattr(called, "__code__", None)
-        if isinstance(code, types.CodeType):
-            return code.co_filename, code.co_firstlineno
-    return None
 
 
 def jit(
@@ -494,14 +483,6 @@ def _inner(value: Any) -> Any:
 
 
 INNER.append(_inner)
-
-
-def _frames_of_ours() -> int:
-    """How many frames up the user's call is, counted as `warnings.warn` does."""
-    frame, count = sys._getframe(1), 1
-    while frame is not None and is_own_file(frame.f_code.co_filename):
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 def clear_caches() -> None:

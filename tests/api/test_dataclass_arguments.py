@@ -153,18 +153,18 @@ def test_a_copy_of_an_instance_runs_as_python_and_says_so():
 
 def test_what_only_tracing_raises_is_said_at_once_and_not_tried_for_ever():
     @jit
-    def f(p):
+    def matches(p):
         match p:
             case Plain(a=x):
                 return x
         return 0
 
     with pytest.warns(match="TypeError, which NumPy does not"):
-        f(Plain(np.ones(3)))
+        matches(Plain(np.ones(3)))
     for _ in range(4):
-        f(Plain(np.ones(3)))
-    assert f.state.traces <= 3
-    assert [each.detail["reason"] for each in f.records() if each.subject == "fallback"] == [
+        matches(Plain(np.ones(3)))
+    assert matches.state.traces <= 3
+    assert [each.detail["reason"] for each in matches.records() if each.subject == "fallback"] == [
         "untrue"
     ]
 
@@ -200,6 +200,7 @@ NUMBERS = [
 @pytest.mark.parametrize("number", range(len(NUMBERS)))
 def test_numbers_are_rounded_and_inverted_as_python_does(number):
     function = NUMBERS[number]
+    function.__name__ = f"rounded{number}"  # records are kept by name
     jitted = jit(function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

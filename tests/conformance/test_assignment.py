@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from traced import agrees, reason
 
 from jitwise import jit
@@ -401,53 +398,6 @@ def test_nothing_is_written_when_the_function_raises():
     np.testing.assert_array_equal(array, other)
 
 
-# Programs
-
-
-BOUND = st.integers(-5, 5)
-STEPS = st.sampled_from([None, 1, 2, -1, -2])
-SLICE = st.builds(slice, BOUND | st.none(), BOUND | st.none(), STEPS)
-STEP = st.one_of(
-    st.tuples(st.just("cut"), st.integers(0, 9), SLICE, SLICE),
-    st.tuples(st.just("turn"), st.integers(0, 9)),
-    st.tuples(st.just("write"), st.integers(0, 9), SLICE, BOUND),
-    st.tuples(st.just("move"), st.integers(0, 9), st.integers(0, 9)),
-    st.tuples(st.just("add"), st.integers(0, 9), BOUND),
-    st.tuples(st.just("mask"), st.integers(0, 9), BOUND),
-    st.tuples(st.just("copy"), st.integers(0, 9)),
-    st.tuples(st.just("new"), st.integers(0, 9)),
-    st.tuples(st.just("element"), st.integers(0, 9), BOUND, BOUND),
-)
-
-
-def run(steps, x, y):
-    """A program over arrays that share memory, each step on one made before."""
-    arrays = [x, y]
-    for word, place, *rest in steps:
-        array = arrays[place % len(arrays)]
-        if word == "cut":
-            arrays.append(array[tuple(rest)])
-        elif word == "turn":
-            arrays.append(array.T)
-        elif word == "write":
-            array[rest[0]] = rest[1]
-        elif word == "move":
-            source = arrays[rest[0] % len(arrays)]
-            if array.ndim == 2 and source.ndim == 2 and source.shape[1] == array.shape[1]:
-                array[: len(source)] = source[: len(array)]
-        elif word == "add":
-            array += rest[0]
-        elif word == "mask":
-            array[array > rest[0]] = rest[0] - 1
-        elif word == "copy":
-            arrays.append(array.copy())
-        elif word == "new":
-            arrays.append(array * 2 + 1)
-        elif len(array) and array.shape[1]:
-            array[rest[0] % len(array), rest[1] % array.shape[1]] = array.sum()
-    return [array * 1 for array in arrays]
-
-
 def test_a_view_of_equal_elements_is_still_a_view():
     def filled(x):
         y = x * 0
@@ -457,13 +407,6 @@ def test_a_view_of_equal_elements_is_still_a_view():
         return y, flipped
 
     assert through_jit(filled, GRID) == 1
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(STEP, min_size=1, max_size=12))
-def test_programs_of_writes_and_views_agree_with_numpy(steps):
-    numbers = np.arange(12)
-    through_jit(partial(run, steps), numbers.reshape(3, 4), -numbers.reshape(4, 3), calls=1)
 
 
 # Positions
