@@ -211,6 +211,21 @@ def test_ints_and_floats_are_compared_and_added_without_a_trace_for_each():
     assert compiled_once == 1
 
 
+# Masks
+
+
+@pytest.mark.parametrize("shape", [(5,), (0,), (3, 4), (0, 2), (2, 3, 2)])
+def test_a_mask_from_elsewhere_chooses_what_is_assigned(shape):
+    def function(x, mask, item):
+        x[mask] = item
+        return x
+
+    for axes in range(1, len(shape) + 1):
+        mask = sample(shape[:axes]) > 0
+        for item in (7.5, np.float32(2), np.array(3)):
+            compiled(lambda x, m, item: function(x * 1, m, item), (sample(shape), mask, item))
+
+
 # Running totals that begin with nothing
 
 

@@ -152,9 +152,10 @@ def _assign_where(operand: Tracer, mask: Tracer, item: Any) -> None:
     emit = trace.builder.emit
     if rest:
         column = emit(reshape, (mask._value,), {"sizes": (*places, *[1] * len(rest))})
-        mask = trace.broadcast(Tracer(trace, column, "array"), shape)
+        mask = Tracer(trace, column, "array")
         part = trace.broadcast(Tracer(trace, part, "array"), shape)._value
-    write(operand, emit(select_, (mask._value, part, operand._value)))
+    chosen = trace.broadcast(mask, shape)  # a mask has sizes of its own
+    write(operand, emit(select_, (chosen._value, part, operand._value)))
 
 
 def fill(operand: Tracer, value: Any) -> None:
