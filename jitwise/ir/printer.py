@@ -126,7 +126,8 @@ def attr_text(value: Any, names: dict[Graph, str] | None = None) -> str:
     if isinstance(value, Dim) or value is None or isinstance(value, (bool, int, str, float)):
         return str(value) if isinstance(value, Dim) else repr(value)
     if callable(value):
-        module, name = getattr(value, "__module__", "?"), getattr(value, "__qualname__", None)
+        module = getattr(value, "__module__", None) or "?"
+        name = getattr(value, "__qualname__", None)
         return f"host({module!r}, {name or repr(value)!r})"
     raise TypeError(f"an attribute that has no text: {value!r}")
 

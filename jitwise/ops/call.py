@@ -1,16 +1,23 @@
 """Calls of NumPy's own functions as ops, for what is neither a primitive nor made of primitives.
 
-    np.sort(x)   ->   call{function='numpy.sort', options=(('axis', -1),), numbers=(),
-                           types=(f64[n],)}(x)
+    np.sort(x)   ->   call{function='numpy.sort', arguments=(('', ('array', 0)),
+                           ('axis', ('plain', -1))), changed=-1, types=(f64[n],)}(x)
 
-`types` is what the function gives, found when the call is traced; a call that gives anything else
-is run as Python. Operands named by `numbers` are passed as NumPy scalars. `raising_call` is the
-same for functions that may refuse their operands: it takes place even when nothing needs its
-results.
+An argument is named by its parameter, or has no name and is passed by place. It is made of operands
+(`array`: as an array, `number`: as a NumPy scalar, `python`: as a Python number), of `plain`
+values, and of a `list` or `tuple` of these. `types` is what the function gives, found when the call
+is traced; a call that gives anything else is run as Python. A function that changes its operand
+number `changed` works on a copy, which is the result.
+
+`raising_call` is the same for functions that may refuse their operands: it takes place even when
+nothing needs its results. `outside_call` is a raising call of a function that jitwise knows nothing
+of; it is not let write to its operands.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +26,8 @@ import numpy as np
 from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
 
+Template = tuple[Any, ...]
+
 
 class Unexpected(Exception):
     """A function of NumPy gave another dtype or shape than was found when it was traced."""
@@ -26,46 +35,90 @@ class Unexpected(Exception):
 
 @lru_cache(maxsize=256)
 def named(function: str) -> Any:
-    """The function of this name: `numpy.linalg.inv`."""
-    found: Any = np
-    for word in function.split(".")[1:]:
+    """The function of this name: `numpy.linalg.inv`, `numpy.add.reduceat`."""
+    first, *words = function.split(".")
+    found: Any = sys.modules[first]
+    for word in words:
         found = getattr(found, word)
     return found
 
 
 def results_of(result: Any) -> tuple[Any, ...]:
-    """The results of a function that gives one array or a tuple of arrays."""
-    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    """The results of a function that gives one array, or a nest of tuples and lists of arrays."""
+    if isinstance(result, (tuple, list)):
+        return tuple([array for each in result for array in results_of(each)])
+    return (result,)
+
+
+def filled(template: Template, operands: Sequence[Any]) -> Any:
+    """An argument, made of operands."""
+    kind, *content = template
+    if kind == "plain":
+        return content[0]
+    if kind == "array":
+        return operands[content[0]]
+    if kind == "number":
+        return np.asarray(operands[content[0]])[()]
+    if kind == "python":
+        return np.asarray(operands[content[0]]).item()
+    items = [filled(each, operands) for each in content]
+    return items if kind == "list" else tuple(items)
+
+
+def called(
+    function: Any, arguments: tuple[tuple[str, Template], ...], operands: Sequence[Any]
+) -> Any:
+    """What the function gives for arguments made of these operands."""
+    by_place = [filled(template, operands) for name, template in arguments if not name]
+    by_name = {name: filled(template, operands) for name, template in arguments if name}
+    return function(*by_place, **by_name)
 
 
 def _evaluate(
     *operands: Any,
-    function: str,
-    options: tuple[tuple[str, Any], ...],
-    numbers: tuple[int, ...],
+    function: Any,
+    arguments: tuple[tuple[str, Template], ...],
+    changed: int,
     types: tuple[ArrayType, ...],
 ) -> tuple[Any, ...]:
     given = list(operands)
-    for place in numbers:
-        given[place] = np.asarray(given[place])[()]
-    results = results_of(named(function)(*given, **dict(options)))
+    if changed >= 0:
+        given[changed] = np.array(given[changed])
+    result = called(named(function) if type(function) is str else function, arguments, given)
+    results = results_of(given[changed] if changed >= 0 else result)
     found = tuple([ArrayType(np.asarray(each).dtype, np.shape(each)) for each in results])
     if found != types:
         raise Unexpected(f"{function} gave {found}, not {types}")
     return tuple([np.asarray(each) for each in results])
 
 
+def _evaluate_outside(*operands: Any, **attrs: Any) -> tuple[Any, ...]:
+    try:
+        return _evaluate(*[read_only(each) for each in operands], **attrs)
+    except ValueError as error:
+        if "read-only" in str(error):  # it writes to what it is given
+            raise Unexpected(str(error)) from error
+        raise
+
+
+def read_only(operand: Any) -> np.ndarray:
+    """An array that cannot be written to, in the same memory."""
+    view = np.asarray(operand).view()
+    view.flags.writeable = False
+    return view
+
+
 def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
     return attrs["types"]
 
 
-def _call(name: str, raising: bool) -> Primitive:
+def _call(name: str, raising: bool, evaluate: Any = _evaluate) -> Primitive:
     return register(
         Primitive(
             name=name,
             category="call",
             infer=_infer,
-            evaluate=_evaluate,
+            evaluate=evaluate,
             multiple=True,
             effect=raising,
             hlo="stablehlo.custom_call",
@@ -76,3 +129,4 @@ def _call(name: str, raising: bool) -> Primitive:
 
 call = _call("call", False)
 raising_call = _call("raising_call", True)
+outside_call = _call("outside_call", True, _evaluate_outside)

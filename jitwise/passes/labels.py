@@ -30,7 +30,8 @@ ELEMENTWISE, REDUCE, SOFT, VIEW, SCALAR, BARRIER = range(6)
 FUSIBLE = (ELEMENTWISE, REDUCE, SOFT)
 SOFT_VIEWS = frozenset(("broadcast_in_dim", "reshape"))
 POSITIONS = ("argmin", "argmax")
-NO_COMPLEX_REDUCTION = frozenset(("min", "max", "argmin", "argmax", "and", "or", "xor"))
+# Products of complex numbers with an identity that was not asked for turn infinities into nan.
+NO_COMPLEX_REDUCTION = frozenset(("multiply", "min", "max", "argmin", "argmax", "and", "or", "xor"))
 
 
 class Labels(NamedTuple):

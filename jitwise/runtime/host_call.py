@@ -4,8 +4,9 @@ Sizes in attributes are values of a call; they come as further operands:
 
     iota{sizes=(n,), dtype=f16}()    ->    host iota(array(n))
 
-What an op that may refuse its operands raises is marked as NumPy's: it is no fault, even where the
-user's function catches it.
+A function that gives another type than was seen when it was traced makes the machine give up: the
+call is traced again, or runs as Python. What an op that may refuse its operands raises is marked as
+NumPy's: it is no fault, even where the user's function catches it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from ..ir.dims import Dim
 from ..ir.graph import Op
+from ..ops.call import Unexpected
 
 
 class HostCall:
@@ -36,6 +38,8 @@ class HostCall:
         attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
         try:
             result = self.evaluate(*arrays[: self.count], **attrs)
+        except Unexpected:  # no array has None in it: the machine gives up, and the call is traced
+            return (None,) * len(self.types) if len(self.types) > 1 else None
         except Exception as error:
             if self.may_raise:
                 error.__dict__["raised_by_numpy"] = True

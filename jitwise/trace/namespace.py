@@ -25,18 +25,28 @@ if TYPE_CHECKING:
 CREATION: dict[
     Any, Callable[..., Any]
 ] = {}  # NumPy function -> (trace, *args, **options); filled by trace.numpy
+INSTANCES: dict[
+    type, Callable[..., Any]
+] = {}  # type of NumPy -> (trace, instance) -> what stands for an instance; filled by trace.numpy
 NUMPY_MODULES: set[str] = {"numpy"}  # modules that are NumPy's namespace under another name
 
 
 def replacement(trace: Trace, value: Any) -> Any:
     """What stands for a NumPy function in traced code, or None when it stands for itself."""
+    if type(value) in INSTANCES:
+        return INSTANCES[type(value)](trace, value)
     try:
         handler = CREATION.get(value)
     except Exception:  # unhashable, or an `__eq__` of the user's that fails
         return None
     if handler is None:
         return None
-    return lambda *args, **options: handler(trace, *args, **options)
+
+    def bound(*args: Any, **options: Any) -> Any:
+        return handler(trace, *args, **options)
+
+    bound.stands_for = value  # type: ignore[attr-defined]
+    return bound
 
 
 def namespace_of(follower: Follower, module: types.ModuleType) -> Any:

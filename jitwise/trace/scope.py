@@ -126,6 +126,7 @@ class Follower:
         self.identity |= identity_uses(function.__code__)
         self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
         twin = types.FunctionType(function.__code__, scope, function.__name__, None, cells)
+        self.trace.originals[id(twin)] = (twin, function)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
         self._fill_cells(function, cells or (), path)
         twin.__defaults__ = self._defaults(function, base)

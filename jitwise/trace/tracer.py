@@ -97,7 +97,9 @@ class Tracer:
 
             handler = FUNCTIONS.get(function)
         if handler is None:
-            self._trace.refuse("function", f"{function.__module__}.{function.__name__}")
+            from .numpy.outside import outside
+
+            return outside(self._trace, function, args, options)
         return handler(self._trace, *args, **options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:

@@ -84,6 +84,9 @@ class Trace:
         self.bounds: dict[tuple, tuple[Size, int, Size, bool]] = {}
         self.stretched: dict[tuple[Value, tuple[Size, ...]], Value] = {}
         self.origins: list[tuple[str, int]] = []
+        self.given: list[Any] = []  # what the inputs are in this call
+        self.originals: dict[int, tuple[Any, Any]] = {}  # followed functions, and the user's
+        self.actual: dict[Value, np.ndarray] = {}  # see `values`
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
         self.follower: Follower | None = None  # what gives modules their stand-ins
@@ -107,6 +110,7 @@ class Trace:
         for axis, size in enumerate(array.shape):
             shape.append(self._symbol(("size", index, axis), size))
         self.origins.append(origin)
+        self.given.append(array)
         value = self.builder.input(ArrayType(dtype, tuple(shape)))
         if not array.dtype.isnative:
             self.swapped[id(value)] = value
@@ -132,6 +136,7 @@ class Trace:
             self.refuse("type", "int beyond 64 bits")
         value = self.builder.input(ArrayType(PYTHON_DTYPES[type(number)], ()))
         self.origins.append(origin)
+        self.given.append(number)
         if type(number) is int:
             return SizeTracer(self, self._symbol(("value", index), number))
         return Tracer(self, value, "python", number)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..ir import dims
 from ..ir.types import DTYPE_NAMES
-from ..ops.compare import equal, greater_equal, not_equal
+from ..ops.compare import equal, greater_equal, not_equal, select
 from ..ops.elementwise import divide
 from ..ops.integer import not_
 from ..ops.promotion import UnsupportedLoop, resolve_loop
@@ -99,21 +99,24 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
 
 
 def apply(
-    trace: Trace, ufunc: np.ufunc, operands: Sequence[Any], dtype: np.dtype | None = None
+    trace: Trace,
+    ufunc: np.ufunc,
+    operands: Sequence[Any],
+    dtype: np.dtype | None = None,
+    *,
+    of_scalars: bool = False,
 ) -> Any:
     """`ufunc(*operands)` on tracers and what can stand among them: promote, convert, broadcast,
     emit.
 
-    `dtype` chooses the loop, as in NumPy.
+    `dtype` chooses the loop, as in NumPy. `of_scalars`: it is an operator of NumPy scalars.
     """
     if not trace.active:
         trace.escaped(next(each._value for each in operands if isinstance(each, Tracer)))
     if ufunc is np.matmul:
         return FUNCTIONS[np.matmul](trace, *operands)
     if ufunc not in UFUNCS:
-        if ufunc in GENERALIZED and dtype is None:
-            return GENERALIZED[ufunc](trace, *operands)
-        trace.refuse("function", f"numpy.{ufunc.__name__}")
+        return _other(trace, ufunc, operands)
     key, lifted = [], []
     for each in operands:
         kind = type(each)
@@ -145,10 +148,21 @@ def apply(
     if ufunc is np.power and loop[1].kind == "i":
         _require_nonnegative(trace, values[1])
     results = emit_ufunc(trace.builder, ufunc, tuple(values))
+    if ufunc is np.power and _TAKES_ROOTS and loop[1].kind == "f" and not of_scalars:
+        results = (_with_roots(trace, values, lifted[1], results[0]),)
     if len(results) == 1:
         value = results[0]
         return Tracer(trace, value, "array" if value.type.shape else "scalar")
     return trace.wrap(results)
+
+
+def _other(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any], **options: Any) -> Any:
+    """A ufunc that is no primitive: one that works on whole axes, or another library's."""
+    from .numpy.outside import foreign
+
+    if ufunc in GENERALIZED:
+        return GENERALIZED[ufunc](trace, *operands, **options)
+    return foreign(trace, ufunc, tuple(operands))
 
 
 def _aligned(trace: Trace, values: list[Value], shapes: dict[tuple, None]) -> list[Value]:
@@ -229,6 +243,30 @@ def in_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
     return _as_dtype(trace, operand, dtype, np.add)
 
 
+def _with_roots(trace: Trace, values: list[Value], given: Any, power: Value) -> Value:
+    """NumPy's inner loop takes the square root where the exponent is the same 0.5 all along."""
+    base, exponent = values
+    if base.type.dtype.itemsize < 4:
+        return power
+    if exponent.type.shape:  # repeated along some axis?
+        own = list(map(trace.hint, given._value.type.shape))
+        if own == list(map(trace.hint, power.type.shape)):
+            return power
+    if exponent.constant is not None and exponent.constant != 0.5:
+        return power
+    (root,) = emit_ufunc(trace.builder, np.sqrt, (base,))
+    if exponent.constant is not None:
+        return root
+    half = trace.builder.constant(0.5, exponent.type.dtype)
+    mask = trace.builder.emit(equal, (exponent, half))
+    parts = trace.align([trace.wrap(each, "array") for each in (mask, root, power)])
+    return trace.builder.emit(select, tuple([part._value for part in parts]))
+
+
+with np.errstate(all="ignore"):  # NumPy 2.3
+    _TAKES_ROOTS = bool(np.signbit(np.power(np.array([-0.0, -0.0]), 0.5)[0]))
+
+
 def _power(trace: Trace, operands: Sequence[Any]) -> Any:
     """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
@@ -239,7 +277,8 @@ def _power(trace: Trace, operands: Sequence[Any]) -> Any:
                 fast = None
             if fast is not None:
                 return apply(trace, fast, [base])
-    return apply(trace, np.power, operands)
+    scalars = all(not isinstance(each, Tracer) or each._kind != "array" for each in operands)
+    return apply(trace, np.power, operands, of_scalars=scalars)
 
 
 _FAST_POWERS = {2: np.square, 1: np.positive, 0.5: np.sqrt, -1: np.reciprocal}
@@ -326,16 +365,7 @@ def require_hint(trace: Trace, operand: Tracer) -> None:
 def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, options: dict) -> Any:
     """What `__array_ufunc__` does: `ufunc(...)`, `ufunc.reduce(...)` and so on."""
     if method == "__call__":
-        out = options.pop("out", None) if options else None
-        dtype = options.pop("dtype", None) if options else None
-        if options and ufunc in GENERALIZED and out is None and dtype is None:
-            if options.keys() == {"axis"}:
-                return GENERALIZED[ufunc](trace, *inputs, **options)
-        for name, value in options.items():
-            if not (name in ("casting", "order", "subok") and value in ("same_kind", "K", True)):
-                trace.refuse("argument", f"{ufunc.__name__}({name}=...)")
-        result = apply(trace, ufunc, inputs, None if dtype is None else np.dtype(dtype))
-        return result if out is None else _write(trace, out, result)
+        return _called(trace, ufunc, inputs, options)
     if method == "reduce" and ufunc in REDUCTIONS:
         return REDUCTIONS[ufunc](trace, *inputs, **options)
     if method == "accumulate" and ufunc in ACCUMULATIONS:
@@ -346,7 +376,59 @@ def call_ufunc(trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple, option
         from .numpy.assign import combine_at
 
         return combine_at(trace, ufunc, *inputs)
+    if method in ("reduce", "accumulate", "reduceat"):
+        from .numpy import outside
+
+        return outside.method(trace, ufunc, method, inputs, options)
     trace.refuse("function", f"numpy.{ufunc.__name__}.{method}")
+
+
+def _called(trace: Trace, ufunc: np.ufunc, inputs: tuple, options: dict) -> Any:
+    """`ufunc(*inputs, out=..., where=..., dtype=...)`."""
+    out = options.pop("out", None) if options else None
+    dtype = options.pop("dtype", None) if options else None
+    where = options.pop("where", True) if options else True
+    axis = {"axis": options.pop("axis")} if "axis" in options and ufunc.signature else {}
+    for name, value in options.items():
+        if not (name in ("casting", "order", "subok") and value in ("same_kind", "K", True)):
+            trace.refuse("argument", f"{ufunc.__name__}({name}=...)")
+    if ufunc.signature and ufunc is not np.matmul:
+        if dtype is not None or where is not True:
+            trace.refuse("argument", f"{ufunc.__name__} with these arguments")
+        result = _other(trace, ufunc, inputs, **axis)
+    elif where is not True:
+        return _masked(trace, ufunc, inputs, out, dtype, where)
+    else:
+        result = apply(trace, ufunc, inputs, None if dtype is None else np.dtype(dtype))
+    return result if out is None else _write(trace, out, result)
+
+
+def _masked(trace: Trace, ufunc: np.ufunc, inputs: tuple, out: Any, dtype: Any, where: Any) -> Any:
+    """A ufunc of some elements only: of the others `out` keeps what it has. They are computed
+    with, as numbers of which nothing goes wrong.
+    """
+    if out is None or any(not isinstance(target, Tracer) for target in out):
+        trace.refuse("argument", f"{ufunc.__name__}(where=...) without out=")
+    mask = trace.lift(where)
+    if mask.dtype != np.bool_:
+        trace.refuse("error", "TypeError: a mask of bools is required")
+    harmless = 0 if ufunc is np.arctanh else 1
+    operands = []
+    for each in inputs:
+        operand = trace.lift(each)
+        if operand._kind != "python":
+            other = trace.constant(harmless, operand._value.type.dtype)
+            aligned = trace.align([mask, operand, other])
+            operand = trace.emit(select, aligned, kind="array" if operand.ndim else None)
+        operands.append(operand)
+    result = apply(trace, ufunc, operands, None if dtype is None else np.dtype(dtype))
+    results = result if isinstance(result, tuple) else (result,)
+    for target, each in zip(out, results, strict=True):
+        if not np.can_cast(each.dtype, target.dtype, "same_kind"):
+            trace.refuse("error", "UFuncTypeError")
+        parts = trace.align([mask, trace.convert(each, target.dtype), target])
+        rebind(target, trace.emit(select, parts))
+    return out if len(out) > 1 else out[0]
 
 
 def _write(trace: Trace, out: tuple, result: Any) -> Any:

@@ -166,7 +166,5 @@ def test_what_numpy_cannot_multiply_is_left_to_numpy_which_raises():
 
 def test_what_is_not_supported_runs_as_python():
     x = sample(3, 4)
-    assert reason(lambda x: np.dot(x, x.T, out=np.zeros((3, 3))), x) == "argument"
     assert reason(lambda x: np.einsum(x, [0, 1], [1, 0]), x) == "argument"
     assert reason(lambda x: np.einsum("ij,jk", x, x.T, dtype="f4"), x) == "argument"
-    assert reason(lambda x: np.linalg.eig(x @ x.T), x) == "function"

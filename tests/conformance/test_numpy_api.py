@@ -76,7 +76,10 @@ def test_an_extremum_traced_for_some_elements_is_not_used_for_none():
 @pytest.mark.parametrize("name", ["mean", "var", "std"])
 def test_a_mean_of_nothing_warns_and_is_left_to_numpy(name):
     function = getattr(np, name)
-    assert reason(lambda x: function(x), np.zeros(0)) == "argument"
+    program = Program(lambda x: function(x), [np.zeros(0)])
+    assert program.traced.graph.ops[0].primitive.name == "call"
+    with pytest.warns(RuntimeWarning):
+        assert np.isnan(program([np.zeros(0)]))
     assert not Program(lambda x: function(x), [np.arange(5.0)]).holds([np.zeros(0)])
 
 
@@ -152,12 +155,11 @@ def test_options_of_reductions_mean_what_they_mean_in_numpy(function):
 
 def test_an_unsupported_option_runs_as_python():
     x = np.arange(6.0)
-    assert reason(lambda x: np.sum(x, where=x > 1), x) == "argument"
-    assert reason(lambda x: np.sum(x, out=np.zeros(())), x) == "argument"
-    assert reason(lambda x: np.mean(x, dtype=int), x) == "argument"
+    assert reason(lambda x: np.sum(x, initial=np.float32(1)), x) == "argument"
+    assert reason(lambda x: np.add(x, 1, where=x > 1), x) == "argument"
     assert reason(lambda x: np.unique(x), x) == "function"
     assert reason(lambda x: x.sum(axis=3), x) == "error"
-    assert reason(lambda x: np.var(x, ddof=6), x) == "argument"
+    assert reason(lambda x: np.var(x, ddof="1"), x) == "argument"
 
 
 def test_weights_of_another_shape_are_left_to_numpy_which_raises():

@@ -221,7 +221,6 @@ def is_traced(*items: Any) -> bool:
     return False
 
 
-def require_plain(trace: Trace, name: str, out: Any, where: Any) -> None:
-    """Only a reduction of everything, into a new array, is traced."""
-    if out is not None or where is not NO_VALUE and where is not True:
-        trace.refuse("argument", f"{name}(out=... or where=...)")
+def is_masked(where: Any) -> bool:
+    """Whether `where` leaves something out."""
+    return where is not NO_VALUE and where is not True

@@ -31,6 +31,7 @@ from .arguments import (
 )
 from .create import filled
 from .join import joined
+from .library import left_to_numpy
 from .shape import transposed
 from .views import copied, cut, moved, reshaped, same_memory, view
 
@@ -202,8 +203,9 @@ def _pairs(trace: Trace, item: Any, ndim: int) -> list[tuple[Any, Any]]:
 def pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Tracer:
     operand = trace.lift(array)
     ndim = operand.ndim
-    if isinstance(pad_width, dict) or not isinstance(mode, str) or mode not in _SIDES:
-        trace.refuse("argument", f"pad(mode={mode!r})")
+    unusual = {"reflect_type", "stat_length", "end_values"} & kwargs.keys()
+    if unusual or isinstance(pad_width, dict) or mode not in _SIDES:
+        return left_to_numpy(trace, np.pad, (operand, pad_width, mode), kwargs)
     widths = []
     for pair in _pairs(trace, pad_width, ndim):
         sizes = shape_of(trace, pair)
@@ -215,7 +217,7 @@ def pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kwar
         if mode == "constant"
         else [None] * ndim
     )
-    if kwargs.pop("reflect_type", "even") != "even" or kwargs:
+    if kwargs:
         trace.refuse("argument", f"pad(mode={mode!r}) with these options")
     result = copied(trace, operand)
     for axis, ((before, after), value) in enumerate(zip(widths, values, strict=True)):

@@ -10,7 +10,6 @@ A sum has no given order: results differ from NumPy's in rounding only.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,10 @@ from ...ops.contract import dot_general
 from ...ops.movement import reshape as reshape_
 from ...ops.movement import transpose as transpose_
 from ..tracer import FUNCTIONS, METHODS, Tracer
-from ..ufuncs import apply
+from ..ufuncs import GENERALIZED, apply
 from .arguments import axis_of, strong
 from .elementwise import common_dtype
+from .library import stored
 from .views import copied
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def matmul(trace: Trace, a: Any, b: Any) -> Tracer:
 
 def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
     if out is not None:
-        trace.refuse("argument", "dot(out=...)")
+        return stored(trace, out, dot(trace, a, b))
     left, right = trace.lift(a), trace.lift(b)
     if not left.ndim or not right.ndim:
         if left._kind == "python" or right._kind == "python":
@@ -112,6 +112,38 @@ def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
     if right.ndim <= 2:
         return matmul(trace, left, right)
     return tensordot(trace, left, right, ((left.ndim - 1,), (right.ndim - 2,)))
+
+
+def _conjugated(trace: Trace, operand: Tracer) -> Tracer:
+    if operand._value.type.dtype.kind != "c":
+        return operand
+    return apply(trace, np.conjugate, [operand])
+
+
+def matvec(trace: Trace, x1: Any, x2: Any, /) -> Tracer:
+    """Matrices times vectors."""
+    left, right = trace.lift(x1), trace.lift(x2)
+    if left.ndim < 2 or not right.ndim:
+        trace.refuse("error", "ValueError: matvec: operands do not have enough dimensions")
+    product = matmul(trace, left, shaped(trace, right, (*right._value.type.shape, 1)))
+    return _result(trace, product, product._value.type.shape[:-1])
+
+
+def vecmat(trace: Trace, x1: Any, x2: Any, /) -> Tracer:
+    """Vectors, conjugated, times matrices."""
+    left, right = trace.lift(x1), trace.lift(x2)
+    if right.ndim < 2 or not left.ndim:
+        trace.refuse("error", "ValueError: vecmat: operands do not have enough dimensions")
+    shape = left._value.type.shape
+    row = shaped(trace, _conjugated(trace, left), (*shape[:-1], 1, shape[-1]))
+    product = matmul(trace, row, right)
+    sizes = product._value.type.shape
+    return _result(trace, product, (*sizes[:-2], sizes[-1]))
+
+
+for _name, _handler in {"matvec": matvec, "vecmat": vecmat}.items():
+    if hasattr(np, _name):  # NumPy 2.2
+        GENERALIZED[getattr(np, _name)] = _handler
 
 
 def inner(trace: Trace, a: Any, b: Any, /) -> Tracer:
@@ -136,7 +168,7 @@ def vdot(trace: Trace, a: Any, b: Any, /) -> Tracer:
 
 def outer(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
     if out is not None:
-        trace.refuse("argument", "outer(out=...)")
+        return stored(trace, out, outer(trace, a, b))
     left, right = _flat(trace, trace.lift(a)), _flat(trace, trace.lift(b))
     column = shaped(trace, left, (*left._value.type.shape, 1))
     row = shaped(trace, right, (1, *right._value.type.shape))
@@ -251,9 +283,49 @@ def cross(
 
 
 def multi_dot(trace: Trace, arrays: Any, *, out: Any = None) -> Tracer:
-    if out is not None or len(arrays) < 2:
-        trace.refuse("argument", "multi_dot with these arguments")
-    return reduce(lambda left, right: dot(trace, left, right), arrays)
+    """The product of several matrices, in the order that is cheapest for the sizes of this call."""
+    if len(arrays) < 2:
+        trace.refuse("error", "ValueError: Expecting at least two arrays.")
+    operands = [trace.lift(each) for each in arrays]
+    shapes = [each._value.type.shape for each in operands]
+    if not all(len(shape) == 2 for shape in shapes[1:-1]) or not (shapes[0] and shapes[-1]):
+        trace.refuse("error", "LinAlgError: two-dimensional arrays are required")
+    sizes = [1 if len(shapes[0]) == 1 else trace.hint(shapes[0][0])]
+    sizes += [trace.hint(shape[0]) for shape in shapes[1:]]
+    sizes.append(1 if len(shapes[-1]) == 1 else trace.hint(shapes[-1][-1]))
+    result = _product(trace, operands, _splits(sizes), 0, len(operands) - 1)
+    return result if out is None else stored(trace, out, result)
+
+
+def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Where to split each run of a chain of matrices, of which matrix i is sizes[i] by
+    sizes[i + 1], for the fewest multiplications.
+    """
+    count = len(sizes) - 1
+    cost = {(place, place): 0 for place in range(count)}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for start in range(count - length):
+            end = start + length
+            costs = [
+                cost[start, middle]
+                + cost[middle + 1, end]
+                + sizes[start] * sizes[middle + 1] * sizes[end + 1]
+                for middle in range(start, end)
+            ]
+            cost[start, end] = min(costs)
+            splits[start, end] = start + costs.index(cost[start, end])
+    return splits
+
+
+def _product(
+    trace: Trace, operands: list[Tracer], splits: dict[tuple[int, int], int], start: int, end: int
+) -> Tracer:
+    if start == end:
+        return operands[start]
+    middle = splits[start, end]
+    left = _product(trace, operands, splits, start, middle)
+    return dot(trace, left, _product(trace, operands, splits, middle + 1, end))
 
 
 FUNCTIONS.update(

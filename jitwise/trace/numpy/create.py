@@ -19,6 +19,7 @@ from ...ir.types import DTYPE_NAMES
 from ..memory import View, perhaps_shared
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, Tracer
+from ..ufuncs import apply
 from .arguments import (
     assigned,
     dtype_of,
@@ -259,6 +260,25 @@ def ascontiguousarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = No
     return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
 
 
+def asfortranarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    if not is_traced(a):
+        return np.asfortranarray(a, dtype, like=like)
+    refuse_given(trace, "asfortranarray", like=like)
+    result = _as_array(trace, a, dtype, None)
+    return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
+
+
+def asarray_chkfinite(trace: Trace, a: Any, dtype: Any = None, order: Any = None) -> Any:
+    if not is_traced(a):
+        return np.asarray_chkfinite(a, dtype, order)
+    refuse_order(trace, order)
+    result = _as_array(trace, a, dtype, None)
+    if result._value.type.dtype.kind in "fc":
+        finite = FUNCTIONS[np.all](trace, apply(trace, np.isfinite, [result]))
+        trace.check(finite, "array must not contain infs or NaNs")
+    return result
+
+
 def copy(trace: Trace, a: Any, order: Any = "K", subok: Any = False) -> Tracer:
     refuse_order(trace, order)
     return copied(trace, trace.lift(a))
@@ -287,5 +307,7 @@ CREATION.update(
         np.asarray: asarray,
         np.asanyarray: asarray,
         np.ascontiguousarray: ascontiguousarray,
+        np.asfortranarray: asfortranarray,
+        np.asarray_chkfinite: asarray_chkfinite,
     }
 )

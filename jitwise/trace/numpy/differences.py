@@ -20,6 +20,7 @@ from .arguments import NO_VALUE, axes_of, axis_of, is_nonnegative, is_traced
 from .create import filled
 from .index import getitem
 from .join import concatenate, joined
+from .library import left_to_numpy
 from .reduce import sum as sum_
 from .shape import ravel
 from .views import copied, cut, reshaped
@@ -88,11 +89,11 @@ def gradient(trace: Trace, f: Any, *varargs: Any, axis: Any = None, edge_order: 
     axes = axes_of(trace, axis, operand.ndim)
     if type(axis) is tuple:
         axes = tuple([axis_of(trace, each, operand.ndim) for each in axis])
-    if edge_order != 1 or (len(varargs) not in (0, 1, len(axes))):
-        trace.refuse("argument", "gradient with these options")
     spacings = [trace.lift(item) for item in varargs] or [1.0]
-    if any(isinstance(each, Tracer) and each.ndim for each in spacings):
-        trace.refuse("argument", "gradient over coordinates")
+    over_points = any(isinstance(each, Tracer) and each.ndim for each in spacings)
+    if edge_order != 1 or over_points or len(varargs) not in (0, 1, len(axes)):
+        options = {"axis": axis, "edge_order": edge_order}
+        return left_to_numpy(trace, np.gradient, (operand, *varargs), options)
     if len(spacings) == 1:
         spacings = spacings * len(axes)
     kind = operand._value.type.dtype.kind

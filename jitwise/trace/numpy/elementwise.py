@@ -17,11 +17,13 @@ import numpy as np
 from ...ir.types import DTYPE_NAMES
 from ...ops import complex_number
 from ...ops.compare import select as select_
+from ..memory import write
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import _as_dtype, apply
 from .arguments import NO_VALUE, is_traced, strong
 from .create import filled
+from .library import left_to_numpy, stored
 from .views import copied, same_memory
 
 if TYPE_CHECKING:
@@ -78,8 +80,13 @@ def clip(
     max: Any = NO_VALUE,
     dtype: Any = None,
 ) -> Tracer:
-    if out is not None or dtype is not None:
-        trace.refuse("argument", "clip(out=... or dtype=...)")
+    if dtype is not None:
+        trace.refuse("argument", "clip(dtype=...)")
+    if out is not None:
+        result = clip(trace, a, a_min, a_max, min=min, max=max)
+        if isinstance(out, Tracer) and out.dtype == result.dtype:
+            return stored(trace, out, result)
+        return left_to_numpy(trace, np.clip, (a, a_min, a_max, out), {"min": min, "max": max})
     if a_min is NO_VALUE and a_max is NO_VALUE:
         a_min, a_max = min, max
     elif a_min is NO_VALUE or a_max is NO_VALUE:
@@ -102,20 +109,17 @@ def clip(
 
 
 def round(trace: Trace, a: Any, decimals: Any = 0, out: Any = None) -> Tracer:
-    if out is not None or type(decimals) is not int:
-        trace.refuse("argument", "round(out=...) or with traced decimals")
     operand = trace.lift(a)
-    if decimals:
+    if type(decimals) is not int or decimals:
         trace.refuse_swapped(operand._value)  # NumPy keeps a foreign byte order then
     kind = operand._value.type.dtype.kind
-    if kind in "iu" and decimals >= 0:
+    plain = out is None and type(decimals) is int and abs(decimals) <= 22
+    if kind in "iu" and plain and decimals >= 0:
         return copied(trace, operand, "array" if operand.ndim else "scalar")
-    if kind != "f":
-        trace.refuse("argument", f"round of {operand.dtype}")
+    if kind != "f" or not plain:
+        return left_to_numpy(trace, np.round, (operand, decimals, out), {})
     if decimals == 0:
         return apply(trace, np.rint, [operand])
-    if abs(decimals) > 22:
-        trace.refuse("argument", f"round(decimals={decimals})")
     scale = trace.constant(10.0 ** abs(decimals), operand._value.type.dtype)
     first, second = (np.multiply, np.true_divide) if decimals > 0 else (np.true_divide, np.multiply)
     return apply(
@@ -147,12 +151,18 @@ def select(trace: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tr
 def nan_to_num(
     trace: Trace, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Tracer:
-    if not copy:
-        trace.refuse("argument", "nan_to_num(copy=False)")
     operand = trace.lift(x)
     dtype = operand._value.type.dtype
+    if not copy and operand._kind == "array":
+        if dtype.kind in "fc":
+            write(operand, nan_to_num(trace, operand, True, nan, posinf, neginf)._value)
+        return operand
     if dtype.kind == "c":
-        trace.refuse("argument", "nan_to_num of complex numbers")
+        halves = [
+            trace.emit(each, (operand,)) for each in (complex_number.real, complex_number.imag)
+        ]
+        halves = [nan_to_num(trace, half, True, nan, posinf, neginf) for half in halves]
+        return trace.emit(complex_number.complex_, tuple(halves))
     if dtype.kind != "f":
         return copied(trace, operand, "array" if operand.ndim else "scalar")
     limits = np.finfo(dtype)
@@ -296,9 +306,15 @@ def isneginf(trace: Trace, x: Any, out: Any = None) -> Tracer:
 
 def _is_infinite(trace: Trace, x: Any, out: Any, sign: float) -> Tracer:
     operand = trace.lift(x)
-    if out is not None or operand._value.type.dtype.kind != "f":
-        trace.refuse("argument", "isposinf or isneginf of these arguments")
-    return apply(trace, np.equal, [operand, trace.constant(sign, operand._value.type.dtype)])
+    dtype = operand._value.type.dtype
+    if dtype.kind == "c":
+        trace.refuse("error", "TypeError: This operation is not supported for complex numbers")
+    if dtype.kind == "f":
+        result = apply(trace, np.equal, [operand, trace.constant(sign, dtype)])
+    else:
+        never = filled(trace, trace.constant(False, BOOL), operand._value.type.shape)
+        result = trace.wrap(never._value)
+    return result if out is None else stored(trace, out, result)
 
 
 # Facts about types

@@ -186,7 +186,7 @@ def _main_diagonal(trace: Trace, operand: Tracer) -> Tracer:
     *rest, rows, columns = operand._value.type.shape
     length = rows if is_nonnegative(trace, dims.subtract(columns, rows)) else columns
     if not is_positive(trace, length):
-        trace.refuse("argument", "an empty diagonal")
+        return filled(trace, trace.constant(0, operand.dtype), (*rest, 0))
     corner = slice(None, trace.expose(length))
     square = getitem(operand, (Ellipsis, corner, corner))
     items = dims.multiply(length, length)
@@ -231,14 +231,55 @@ def trace_of(
     dtype: Any = None,
     out: Any = None,
 ) -> Tracer:
-    if out is not None:
-        trace.refuse("argument", "trace(out=...)")
-    return sum_(
-        trace, diagonal(trace, copied(trace, trace.lift(a)), offset, axis1, axis2), -1, dtype
-    )
+    items = diagonal(trace, copied(trace, trace.lift(a)), offset, axis1, axis2)
+    return sum_(trace, items, -1, dtype, out)
+
+
+def diagflat(trace: Trace, v: Any, k: Any = 0) -> Tracer:
+    operand = copied(trace, trace.lift(v))
+    size = dims.product(operand._value.type.shape)
+    return diag(trace, copied(trace, reshaped(trace, operand, (size,))), k)
+
+
+# Positions of diagonals and triangles: their number is known where the sizes are
+
+
+def _fixed(trace: Trace, arr: Any) -> tuple[int, ...]:
+    """The shape of an array, every size of which becomes a guard."""
+    return tuple(map(trace.number, trace.lift(arr)._value.type.shape))
+
+
+def diag_indices_from(trace: Trace, arr: Any) -> tuple:
+    sizes = _fixed(trace, arr)
+    if len(sizes) < 2 or len(set(sizes)) > 1:
+        trace.refuse("error", "ValueError: all dimensions of input must be of equal length")
+    return np.diag_indices(sizes[0], len(sizes))
+
+
+def _triangle_from(function: Any) -> Any:
+    def handler(trace: Trace, arr: Any, k: Any = 0) -> tuple:
+        sizes = _fixed(trace, arr)
+        if len(sizes) != 2:
+            trace.refuse("error", "ValueError: input array must be 2-d")
+        return function(sizes[0], k=_integer_now(trace, k), m=sizes[1])
+
+    return handler
+
+
+def _integer_now(trace: Trace, item: Any) -> int:
+    return trace.number(_integer(trace, item))
 
 
 FUNCTIONS.update({np.diagonal: diagonal, np.diag: diag, np.trace: trace_of})
+FUNCTIONS.update({np.diagflat: diagflat, np.diag_indices_from: diag_indices_from})
+for _function, _from in (
+    (np.tril_indices, np.tril_indices_from),
+    (np.triu_indices, np.triu_indices_from),
+):
+    FUNCTIONS[_from] = _triangle_from(_function)
+METHODS["trace"] = lambda operand, *args, **options: trace_of(
+    operand._trace, operand, *args, **options
+)
 METHODS["diagonal"] = lambda operand, offset=0, axis1=0, axis2=1: diagonal(
     operand._trace, operand, offset, axis1, axis2
 )

@@ -23,8 +23,9 @@ from ..memory import Step, view
 from ..size import SizeTracer, size_of
 from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
 from .arguments import axis_of, is_nonnegative, is_traced
+from .library import left_to_numpy
 from .positions import is_position, read
-from .views import copied, cut
+from .views import copied, cut, reshaped
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -210,12 +211,30 @@ def _positions(trace: Trace, indices: Any) -> Any:
     return indices
 
 
+def ix_(trace: Trace, *args: Any) -> tuple:
+    """Each array along an axis of its own."""
+    lines = []
+    for place, given in enumerate(args):
+        operand = trace.lift(given)
+        if operand.ndim != 1:
+            trace.refuse("error", "ValueError: Cross index must be 1 dimensional")
+        if operand._value.type.dtype.kind == "b":
+            trace.refuse("mask", "a mask")
+        (size,) = operand._value.type.shape
+        if trace.is_zero(size):
+            operand = trace.convert(operand, np.dtype(np.intp))
+        sizes = (1,) * place + (size,) + (1,) * (len(args) - place - 1)
+        lines.append(reshaped(trace, operand, sizes))
+    return tuple(lines)
+
+
 def take(
     trace: Trace, a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
 ) -> Tracer:
     operand = trace.lift(a)
     if out is not None or mode != "raise":
-        trace.refuse("argument", "take(out=... or mode=...)")
+        options = {"axis": axis, "out": out, "mode": mode}
+        return left_to_numpy(trace, np.take, (operand, indices), options)
     indices = _positions(trace, indices)
     if axis is None:
         shape = (dims.product(operand._value.type.shape),)
@@ -346,4 +365,4 @@ def _count(span: Size, step: int) -> Size:
 
 METHODS["__getitem__"] = getitem
 METHODS["take"] = lambda operand, *args, **options: take(operand._trace, operand, *args, **options)
-FUNCTIONS[np.take] = take
+FUNCTIONS.update({np.take: take, np.ix_: ix_})

@@ -5,13 +5,18 @@
 A row says which parameters are arrays (they become operands) and which shapes come out, from the
 arrays' shapes and the other parameters, which are part of the op. dtypes, and whether a result is a
 scalar, are found by calling the function once on a few elements of the same dtypes; that also
-checks the row. Where the number of results' elements depends on values there is no row.
+checks the row. Where dtypes or shapes depend on the elements (`by_value`) it is called on those of
+this call (`values.actual`). A program checks what comes out; where it is something else the
+function is traced again, for these elements.
 
-Parameters that are no arrays must be Python's: numbers, strings, tuples, None.
+Parameters that are no arrays must be Python's: numbers, strings, tuples, dtypes, None. The rows
+stand in `library_arrays`, `library_linear`, `library_changes` and `fourier`. Where the number of
+results' elements depends on values there is no row.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable
@@ -23,54 +28,82 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Size
 from ...ir.types import DTYPE_NAMES, ArrayType
-from ...ops.call import call, raising_call, results_of
+from ...ops.call import (
+    Template,
+    call,
+    called,
+    named,
+    outside_call,
+    raising_call,
+    read_only,
+    results_of,
+)
 from ..memory import write
 from ..size import SizeTracer
-from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
-from .arguments import NO_VALUE, axes_of, axis_of, is_one
+from ..tracer import FUNCTIONS, Tracer, concrete
+from ..values import actual
+from .arguments import NO_VALUE
 
 if TYPE_CHECKING:
     from ..tracing import Trace
 
 Shape = tuple[Size, ...]
-# (trace, the arrays' shapes by parameter, the other parameters) -> a shape for each result
-Shapes = Callable[["Trace", dict[str, Shape], dict[str, Any]], "list[Shape]"]
+# (trace, shapes of the arrays by parameter (a list of them for a list), the other parameters)
+# -> the shape of each result; or several for one, of which this call shows the right one
+Shapes = Callable[["Trace", dict[str, Any], dict[str, Any]], "list[Shape | Either] | None"]
 _PLAIN = (int, float, complex, bool, str, type(None))
+_PYTHON = (bool, float, complex)
 _MOST_SAMPLED = 64  # elements of a sample
 _SAMPLE_SIZE = 4  # of axes of longer arrays, in a sample
 
 
+class Either(NamedTuple):
+    """Shapes of one result, of which elements decide."""
+
+    shapes: tuple[Shape, ...]
+
+
 class Row(NamedTuple):
-    """How one function is left to NumPy."""
+    """How one function is left to NumPy. `changes` names the parameter that is changed in place,
+    and is the result then.
+    """
 
     function: Callable[..., Any]
     arrays: tuple[str, ...]
     shapes: Shapes
-    raising: bool
+    raising: bool = False
+    by_value: bool = False
+    changes: str | None = None
+    nested: bool = False  # lists of arrays are lists to it, and no arrays
+    outside: bool = False  # nothing is known of it but its shapes, if these
+    like: Any = None  # a function with the same parameters, where NumPy does not tell them
+    name: str | None = None
 
 
 LIBRARY: dict[Any, Row] = {}
 
 
-def row(function: Any, arrays: str, shapes: Shapes, *, raising: bool = False) -> None:
-    """Enter a function; `raising`: it refuses some values of its arrays."""
-    LIBRARY[function] = Row(function, tuple(arrays.split()), shapes, raising)
-    FUNCTIONS[function] = lambda trace, *args, **options: left_to_numpy(
-        trace, function, args, options
-    )
+def row(function: Any, arrays: str, shapes: Shapes, *, only: bool = True, **facts: Any) -> None:
+    """Enter a function; `raising`: it refuses some values of its arrays. Unless `only`, it has
+    another handler, which leaves some calls to NumPy.
+    """
+    LIBRARY[function] = Row(function, tuple(arrays.split()), shapes, **facts)
+    if only:
+        FUNCTIONS[function] = lambda trace, *args, **options: left_to_numpy(
+            trace, function, args, options
+        )
 
 
 @lru_cache(maxsize=256)
-def _signature(function: Any) -> Any:
-    import inspect
-
+def signature(function: Any) -> inspect.Signature:
+    """The parameters of a function."""
     return inspect.signature(function)
 
 
 @lru_cache(maxsize=256)
 def _defaults(function: Any) -> dict[str, Any]:
     """The defaults of parameters that have one."""
-    parameters = _signature(function).parameters.values()
+    parameters = signature(function).parameters.values()
     return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 
@@ -85,365 +118,298 @@ def name_of(function: Any) -> str:
 
 def left_to_numpy(trace: Trace, function: Any, args: tuple, options: dict[str, Any]) -> Any:
     """The results of a call of NumPy's function inside the program."""
-    known = LIBRARY[function]
+    return left_by_row(trace, LIBRARY[function], args, options)
+
+
+def left_by_row(trace: Trace, known: Row, args: tuple, options: dict[str, Any]) -> Any:
+    """The results of a call as a row says."""
+    like = known.like or known.function
     try:
-        bound = _signature(function).bind(*args, **options).arguments
+        bound = signature(like).bind(*args, **options)
     except TypeError:
         trace.refuse("error", "TypeError")
-    operands: dict[str, Tracer] = {}
-    plain: dict[str, Any] = {}
-    for name, item in bound.items():
-        if name in known.arrays and not _is_plain(item):
-            operand = trace.lift(item)
-            if operand._kind != "python":
-                operands[name] = operand
-                continue
-        plain[name] = _plain(trace, name, item)
-    shapes = {}
-    for name, operand in operands.items():
-        trace.refuse_swapped(operand._value)
-        shapes[name] = operand._value.type.shape
-    if not shapes:
-        trace.refuse("argument", f"{function.__name__} of numbers")
-    defaults = _defaults(function)
-    every = defaults | plain
+    given = {name: item for name, item in bound.arguments.items() if item is not NO_VALUE}
+    out = given.pop("out", None)
+    made = Arguments(trace, known, like)
+    made.add_all(given)
+    if not made.operands:
+        trace.refuse("argument", f"{made.name} of numbers")
+    defaults = _defaults(like)
     for name in known.arrays:
-        if name in plain and plain[name] is not None:
-            shapes[name] = np.shape(plain[name])
-        if name not in shapes and name not in defaults:
+        if name in made.parameters and name not in made.shapes and name not in defaults:
             trace.refuse("error", f"TypeError: {name} is no array")
-    if plain.get("out") is not None or "where" in plain:
-        trace.refuse("argument", f"{function.__name__} with out= or where=")
     try:
-        out = known.shapes(trace, shapes, every)
+        shapes = known.shapes(trace, made.shapes, defaults | made.plain)
     except LookupError:  # fewer axes than the row counts with
-        trace.refuse("argument", f"{function.__name__} of arrays of these ranks")
-    return _emitted(trace, known, operands, plain, out)
+        trace.refuse("argument", f"{made.name} of arrays of these ranks")
+    if out is not None:
+        out = made.add_out(out)
+        shapes = [out._value.type.shape]
+    result = _emitted(trace, known, made, shapes)
+    if known.changes:
+        write(given[known.changes], result._value)
+        return None
+    if out is not None:
+        write(out, result._value)
+    return result if out is None else out
 
 
-def _is_plain(item: Any) -> bool:
-    return type(item) in _PLAIN
+def stored(trace: Trace, out: Any, result: Any) -> Tracer:
+    """`out=`: what is given gets the result, whose dtype and shape it must have."""
+    if type(out) is tuple and len(out) == 1:
+        out = out[0]
+    if not isinstance(out, Tracer) or not isinstance(result, Tracer) or out._kind != "array":
+        trace.refuse("argument", "out=")
+    own, other = out._value.type, result._value.type
+    if own.dtype != other.dtype or len(own.shape) != len(other.shape):
+        trace.refuse("argument", "out= of another dtype or rank")
+    if not all(map(trace.same_size, own.shape, other.shape)):
+        trace.refuse("error", "ValueError: out has another shape")
+    write(out, trace.broadcast(result, own.shape)._value)
+    return out
 
 
-def _plain(trace: Trace, name: str, item: Any) -> Any:
-    """A parameter that becomes part of the op. A traced number's value is guarded."""
-    if isinstance(item, Tracer):
-        return concrete(item, f"the parameter {name}")
-    if isinstance(item, SizeTracer):
-        return int(item)
-    if type(item) is tuple:
-        return tuple([_plain(trace, name, each) for each in item])
-    if not _is_plain(item):
-        trace.refuse("argument", f"the parameter {name}")
-    return item
+class Arguments:
+    """The arguments of a call: operands, and templates that make arguments of them."""
 
+    def __init__(self, trace: Trace, known: Row, like: Any) -> None:
+        self.trace = trace
+        self.known = known
+        self.name = known.name or name_of(known.function)
+        self.parameters = signature(like).parameters
+        self.operands: list[Tracer] = []
+        self.arguments: list[tuple[str, Template]] = []
+        self.shapes: dict[str, Any] = {}
+        self.plain: dict[str, Any] = {}
+        self.changed = -1
 
-def _emitted(
-    trace: Trace, known: Row, operands: dict[str, Tracer], plain: dict[str, Any], out: list[Shape]
-) -> Any:
-    name = name_of(known.function)
-    given = list(_signature(known.function).parameters)
-    order = sorted(operands, key=given.index)
-    # Operands are passed by place, so what stands between them has to be an operand too.
-    if order != given[: len(order)]:
-        trace.refuse("argument", f"{name} with these arguments")
-    samples = _samples(trace, known, operands, plain, order, out)
-    types = []
-    for sample, shape in zip(samples, out, strict=True):
-        dtype = np.asarray(sample).dtype
-        if dtype not in DTYPE_NAMES:
-            trace.refuse("function", name)
-        types.append(ArrayType(dtype, shape))
-    numbers = [place for place, each in enumerate(order) if operands[each]._kind == "scalar"]
-    attrs = {
-        "function": name,
-        "options": tuple(plain.items()),
-        "numbers": tuple(numbers),
-        "types": tuple(types),
-    }
-    values = tuple([operands[each]._value for each in order])
-    results = trace.builder.emit(raising_call if known.raising else call, values, attrs)
-    wrapped = [
-        trace.wrap(value, "array" if isinstance(sample, np.ndarray) else "scalar")
-        for value, sample in zip(results, samples, strict=True)
-    ]
-    return wrapped[0] if len(wrapped) == 1 else _as_given(trace, known, wrapped)
+    def add_all(self, given: dict[str, Any]) -> None:
+        """Arguments by parameter: by place, and by name after one that is left out."""
+        gap = False
+        for name, parameter in self.parameters.items():
+            kind = parameter.kind.name
+            if name not in given:
+                gap |= kind.startswith("POSITIONAL")
+            elif kind == "VAR_POSITIONAL":
+                every = []
+                for each in given[name]:
+                    self._add(name, "", each)
+                    every.append(self.shapes.get(name))
+                self.shapes[name] = every
+            elif kind == "VAR_KEYWORD" or (gap and kind == "POSITIONAL_ONLY"):
+                self.trace.refuse("argument", self.name)
+            else:
+                by_name = gap or kind == "KEYWORD_ONLY"
+                self._add(name, name if by_name else "", given[name])
 
+    def add_out(self, out: Any) -> Tracer:
+        """`out=`: an array that is changed."""
+        out = out[0] if type(out) is tuple and len(out) == 1 else out
+        if not isinstance(out, Tracer) or out._kind != "array":
+            self.trace.refuse("argument", "out=")
+        self.changed = len(self.operands)
+        self.arguments.append(("out", self._array(out)[0]))
+        return out
 
-def _as_given(trace: Trace, known: Row, wrapped: list[Any]) -> Any:
-    kind = _TUPLES.get(known.function, tuple)
-    return kind(*wrapped) if hasattr(kind, "_fields") else tuple(wrapped)
+    def _add(self, name: str, keyword: str, item: Any) -> None:
+        if name in self.known.arrays and item is not None:
+            if name == self.known.changes:
+                if not isinstance(item, Tracer) or item._kind != "array":
+                    self.trace.refuse("error", "TypeError: no array to change")
+                self.changed = len(self.operands)
+            template, shape = self._array(item)
+            self.shapes[name] = shape
+        else:
+            self.plain[name] = item = self._plain(name, item)
+            template = _template(item)
+        self.arguments.append((keyword, template))
 
+    def _array(self, item: Any) -> tuple[Template, Any]:
+        """The template of an array, a number, or a nest of these."""
+        trace = self.trace
+        if type(item) in _PLAIN:
+            return ("plain", item), ()
+        if type(item) in (list, tuple):
+            if not trace.holds_tracer(item) and _is_small(item):
+                return _template(item), np.shape(item)  # NumPy knows a list from an array
+            if self.known.nested and trace.holds_tracer(item):
+                parts = [self._array(each) for each in item]
+                kind = "list" if type(item) is list else "tuple"
+                return (kind, *[part for part, _ in parts]), [shape for _, shape in parts]
+        operand = trace.lift(item)
+        trace.refuse_swapped(operand._value)
+        kind = {"array": "array", "scalar": "number", "python": "python"}[operand._kind]
+        self.operands.append(operand)
+        return (kind, len(self.operands) - 1), operand._value.type.shape
 
-def _named_tuples() -> dict[Any, Any]:
-    matrix = np.eye(2)
-    functions = (np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
-    return {function: type(function(matrix)) for function in functions}
+    def _plain(self, name: str, item: Any) -> Any:
+        """A parameter that becomes part of the op. A traced number's value is guarded."""
+        if isinstance(item, Tracer):
+            return concrete(item, f"the parameter {name}")
+        if isinstance(item, SizeTracer):
+            return int(item)
+        if type(item) in (tuple, list):
+            return type(item)([self._plain(name, each) for each in item])
+        if isinstance(item, type) and issubclass(item, (np.generic, bool, int, float, complex)):
+            item = np.dtype(item)
+        if isinstance(item, np.dtype) and item in DTYPE_NAMES and item.isnative:
+            return item
+        if type(item) in _PLAIN or (self.known.outside and callable(item)):
+            return item
+        self.trace.refuse("argument", f"the parameter {name}")
 
-
-_TUPLES: dict[Any, Any] = {}
-
-
-def _samples(
-    trace: Trace,
-    known: Row,
-    operands: dict[str, Tracer],
-    plain: dict[str, Any],
-    order: list[str],
-    out: list[Shape],
-) -> tuple[Any, ...]:
-    """What the function gives for a few elements. Ends the trace when the row is wrong."""
-    if not _TUPLES:
-        _TUPLES.update(_named_tuples())
-    total = sum(
-        trace.hint(dims.product(operand._value.type.shape)) for operand in operands.values()
-    )
-    values = dict(trace.values)
-    if total > _MOST_SAMPLED:
-        values = {name: min(size, _SAMPLE_SIZE) for name, size in values.items()}
-    try:
-        given = [_sample(operands[name], values) for name in order]
+    def sample(self, arrays: list[np.ndarray]) -> Any:
+        """What the function gives for other elements."""
+        given = [np.array(each) for each in arrays]
+        if self.known.outside:
+            given = list(map(read_only, given))
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            samples = results_of(known.function(*given, **plain))
-        expected = [tuple([dims.evaluate_size(size, values) for size in shape]) for shape in out]
-    except Exception:
-        trace.refuse("function", name_of(known.function) + " with these arguments")
-    if [np.shape(each) for each in samples] != expected:
-        trace.refuse("function", name_of(known.function) + " with these arguments")
-    return samples
+            result = called(self.known.function, tuple(self.arguments), given)
+        return given[self.changed] if self.changed >= 0 else result
 
 
-def _sample(operand: Tracer, values: dict[str, int]) -> Any:
+def _is_small(items: Any) -> bool:
+    """Whether a nest of lists and tuples holds few numbers, and nothing else."""
+    pending, count = [items], 0
+    while pending:
+        item = pending.pop()
+        count += 1
+        if type(item) in (list, tuple):
+            pending.extend(item)
+        elif type(item) not in _PLAIN[:4]:
+            return False
+        if count > _MOST_SAMPLED:
+            return False
+    return True
+
+
+def _template(item: Any) -> Template:
+    if type(item) in (tuple, list):
+        return (type(item).__name__, *[_template(each) for each in item])
+    return ("plain", item)
+
+
+def _emitted(trace: Trace, known: Row, made: Arguments, shapes: list[Any] | None) -> Any:
+    result = _sample(trace, known, made, shapes)
+    samples = results_of(result)
+    if known.outside and not all(isinstance(each, (np.ndarray, np.generic)) for each in samples):
+        trace.refuse("function", made.name)
+    if shapes is None:
+        shapes = [np.shape(each) for each in samples]
+        for operand in made.operands:
+            list(map(trace.number, operand._value.type.shape))
+    types = []
+    for sample, shape in zip(samples, shapes, strict=True):
+        dtype = np.asarray(sample).dtype
+        if dtype not in DTYPE_NAMES:
+            trace.refuse("function", made.name)
+        if type(shape) is Either:
+            shape = _matching(trace, shape, np.shape(sample))
+        types.append(ArrayType(dtype, shape))
+    attrs = {
+        "function": _reference(known.function, made.name),
+        "arguments": tuple(made.arguments),
+        "changed": made.changed,
+        "types": tuple(types),
+    }
+    values = tuple([each._value for each in made.operands])
+    op = raising_call if known.raising or made.changed >= 0 else call
+    op = outside_call if known.outside else op
+    return rebuilt(trace, result, list(trace.builder.emit(op, values, attrs)))
+
+
+def _reference(function: Any, name: str) -> Any:
+    """The name of a function of NumPy's, which a text can hold; any other function itself."""
+    try:
+        return name if named(name) == function else function
+    except (AttributeError, KeyError):
+        return function
+
+
+def rebuilt(trace: Trace, sample: Any, values: list[Any]) -> Any:
+    """Tracers for values, nested and of the kinds that the sample has."""
+    if isinstance(sample, (tuple, list)):
+        items = [rebuilt(trace, each, values) for each in sample]
+        return type(sample)(*items) if hasattr(sample, "_fields") else type(sample)(items)
+    value = values.pop(0)
+    if isinstance(sample, (np.ndarray, np.generic)):
+        return trace.wrap(value, "array" if isinstance(sample, np.ndarray) else "scalar")
+    if type(sample) not in _PYTHON:
+        trace.refuse("value", type(sample).__name__)
+    return python_number(trace, trace.wrap(value))
+
+
+def python_number(trace: Trace, operand: Tracer) -> Tracer:
+    """A bool, float or complex of Python's, of the value that a scalar has in this call."""
+    try:
+        (value,) = actual(trace, [operand._value])
+    except Exception as error:
+        trace.refuse("error", type(error).__name__)
+    return Tracer(trace, operand._value, "python", value.item())
+
+
+def _matching(trace: Trace, either: Either, found: tuple[int, ...]) -> Shape:
+    for shape in either.shapes:
+        if tuple([dims.evaluate_size(size, trace.values) for size in shape]) == found:
+            return shape
+    trace.refuse("function", "a result of this shape")
+
+
+def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> Any:
+    """What the function gives for a few elements, or for those of this call. Ends the trace when
+    the row is wrong.
+    """
+    if not known.by_value:
+        values = _small(trace, made.operands)
+        try:
+            result = made.sample([_elements(operand, values) for operand in made.operands])
+        except Exception:  # perhaps these elements are no good
+            result = None
+        if result is not None and _fits(shapes, result, values):
+            return result
+    try:
+        arrays = actual(trace, [operand._value for operand in made.operands])
+        result = made.sample(arrays)
+    except Exception as error:
+        trace.refuse("error", type(error).__name__)
+    if shapes is not None and not _fits(shapes, result, trace.values):
+        trace.refuse("function", f"{made.name} with these arguments")
+    return result
+
+
+def _fits(shapes: list[Any], result: Any, values: dict[str, int]) -> bool:
+    """Whether results have the shapes that a row says."""
+    found = [np.shape(each) for each in results_of(result)]
+    if len(found) != len(shapes):
+        return False
+    return all(
+        type(shape) is Either
+        or tuple([dims.evaluate_size(size, values) for size in shape]) == other
+        for shape, other in zip(shapes, found, strict=True)
+    )
+
+
+def _small(trace: Trace, operands: list[Tracer]) -> dict[str, int]:
+    """Sizes of a sample."""
+    total = sum(trace.hint(dims.product(operand._value.type.shape)) for operand in operands)
+    if total <= _MOST_SAMPLED:
+        return trace.values
+    return {name: min(size, _SAMPLE_SIZE) for name, size in trace.values.items()}
+
+
+def _elements(operand: Tracer, values: dict[str, int]) -> np.ndarray:
     """Elements that functions of matrices accept: the identity."""
     dtype, shape = operand._value.type
+    if operand._kind == "python":
+        return np.asarray(operand._hint)
     sizes = tuple([dims.evaluate_size(size, values) for size in shape])
     ones = np.eye(sizes[-2], sizes[-1]) if len(sizes) > 1 else np.ones(())
-    array = np.broadcast_to(ones, sizes).astype(dtype)
-    return array[()] if operand._kind == "scalar" else array
+    return np.broadcast_to(ones, sizes).astype(dtype)
 
 
-# Shapes
-
-
-def first(shapes: dict[str, Shape]) -> Shape:
-    """The shape of the first array."""
-    return next(iter(shapes.values()))
-
-
-def same(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """The shape of the first array."""
-    return [first(shapes)]
-
-
-def sorted_along(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """The same shape, or flat for `axis=None`."""
-    shape = first(shapes)
-    return [(dims.product(shape),) if plain["axis"] is None else shape]
-
-
-def without_axes(shape: Shape, axes: tuple[int, ...], keepdims: bool) -> Shape:
-    """What a reduction leaves."""
-    if keepdims:
-        return tuple([1 if axis in axes else size for axis, size in enumerate(shape)])
-    return tuple([size for axis, size in enumerate(shape) if axis not in axes])
-
-
-def reduced(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """The first array without some axes; before them the axes of `q`."""
-    shape = first(shapes)
-    keepdims = plain["keepdims"]
-    axes = axes_of(trace, plain["axis"], len(shape))
-    for axis in axes:
-        if trace.is_zero(shape[axis]):
-            trace.refuse("argument", "a statistic of nothing")
-    return [(*shapes.get("q", ()), *without_axes(shape, axes, keepdims not in (False, NO_VALUE)))]
-
-
-def square(trace: Trace, shape: Shape) -> Shape:
-    """The shape of a stack of square matrices, whose sizes are made to agree."""
-    if len(shape) < 2 or not trace.same_size(shape[-1], shape[-2]):
-        trace.refuse("error", "LinAlgError: last two dimensions must be square")
-    return shape
-
-
-def of_square(*kinds: str) -> Shapes:
-    """Results of functions of square matrices: "matrix", "vector" or "number" for each."""
-
-    def shapes_of(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-        shape = square(trace, first(shapes))
-        found = {"matrix": shape, "vector": shape[:-1], "number": shape[:-2]}
-        return [found[kind] for kind in kinds]
-
-    return shapes_of
-
-
-def solution(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `solve(a, b)`: b is one vector, or a stack of matrices."""
-    a, b = square(trace, shapes["a"]), shapes["b"]
-    rows = b[0] if len(b) == 1 else b[-2] if b else 0
-    if not b or not trace.same_size(a[-1], rows):
-        trace.refuse("error", "ValueError: solve: mismatch in core dimension")
-    if len(b) == 1:
-        return [a[:-1]]
-    return [(*trace.broadcast_shapes([a[:-2], b[:-2]]), rows, b[-1])]
-
-
-def decomposed(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `svd`."""
-    *stack, rows, columns = _matrix(trace, first(shapes))
-    least = _smaller(trace, rows, columns)
-    if not plain["compute_uv"]:
-        return [(*stack, least)]
-    whole = plain["full_matrices"]
-    left, right = (rows, columns) if whole else (least, least)
-    return [(*stack, rows, left), (*stack, least), (*stack, right, columns)]
-
-
-def triangular(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `qr`."""
-    *stack, rows, columns = _matrix(trace, first(shapes))
-    mode = plain["mode"]
-    least = _smaller(trace, rows, columns)
-    if mode == "r":
-        return [(*stack, least, columns)]
-    if mode not in ("reduced", "complete"):
-        trace.refuse("argument", f"qr(mode={mode!r})")
-    inner = least if mode == "reduced" else rows
-    return [(*stack, rows, inner), (*stack, inner, columns)]
-
-
-def transposed(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """A matrix with its axes exchanged."""
-    *stack, rows, columns = _matrix(trace, first(shapes))
-    return [(*stack, columns, rows)]
-
-
-def _matrix(trace: Trace, shape: Shape) -> Shape:
-    if len(shape) < 2:
-        trace.refuse("error", "LinAlgError: the array must be at least two-dimensional")
-    return shape
-
-
-def _smaller(trace: Trace, left: Size, right: Size) -> Size:
-    """The smaller of two sizes; which one it is becomes a guard."""
-    return left if trace.at_least(dims.subtract(right, left)) else right
-
-
-def like_second(name: str) -> Shapes:
-    """The shape of another array than the first."""
-    return lambda trace, shapes, plain: [shapes[name]]
-
-
-def overlapped(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `convolve` and `correlate`."""
-    left, right = shapes.values()
-    if len(left) != 1 or len(right) != 1 or trace.is_zero(left[0]) or trace.is_zero(right[0]):
-        trace.refuse("argument", "a convolution of these shapes")
-    less = _smaller(trace, left[0], right[0])
-    more = right[0] if less is left[0] else left[0]
-    mode = plain["mode"]
-    both = dims.subtract(dims.add(less, more), 1)
-    inner = dims.add(dims.subtract(more, less), 1)
-    found = {"full": both, "same": more, "valid": inner}
-    if mode not in found:
-        trace.refuse("argument", f"convolve(mode={mode!r})")
-    return [(found[mode],)]
-
-
-def covariance(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `cov` and `corrcoef`: a number, or a matrix of the rows' (or columns') number."""
-    shape = first(shapes)
-    if plain["y"] is not None or "y" in shapes or not 0 < len(shape) < 3:
-        trace.refuse("argument", "a covariance of these shapes")
-    if len(shape) == 1:
-        return [()]
-    size = shape[0] if plain["rowvar"] else shape[1]
-    return [()] if is_one(trace, size) else [(size, size)]
-
-
-def fitted(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `polyfit`: deg + 1 coefficients."""
-    if plain["full"] or plain["cov"] or type(plain["deg"]) is not int:
-        trace.refuse("argument", "polyfit with these arguments")
-    return [(plain["deg"] + 1, *shapes["y"][1:])]
-
-
-def powers(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `vander`."""
-    length = first(shapes)[0]
-    return [(length, length if plain["N"] is None else plain["N"])]
-
-
-def along(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> list[Shape]:
-    """Of `take_along_axis`: the shape of the positions, broadcast along the other axes."""
-    array, places = shapes["arr"], shapes["indices"]
-    if plain["axis"] is None or len(array) != len(places):
-        trace.refuse("argument", "take_along_axis of these shapes")
-    axis = axis_of(trace, plain["axis"], len(array))
-    pairs = enumerate(zip(array, places, strict=True))
-    found = [
-        places[axis] if each == axis else trace.broadcast_shapes([(one,), (other,)])[0]
-        for each, (one, other) in pairs
-    ]
-    return [tuple(found)]
-
-
-row(np.sort, "a", sorted_along)
-row(np.argsort, "a", sorted_along)
-row(np.partition, "a", sorted_along, raising=True)
-row(np.argpartition, "a", sorted_along, raising=True)
-row(np.lexsort, "keys", lambda trace, shapes, plain: [first(shapes)[1:]])
-row(np.searchsorted, "a v", like_second("v"))
-row(np.digitize, "x bins", same, raising=True)
-row(np.interp, "x xp fp", same, raising=True)
-row(np.isin, "element test_elements", same)
-row(np.take_along_axis, "arr indices", along, raising=True)
-row(np.convolve, "a v", overlapped)
-row(np.correlate, "a v", overlapped)
-row(np.unwrap, "p", same)
-row(np.cov, "m y", covariance)
-row(np.corrcoef, "x y", covariance)
-row(np.polyfit, "x y", fitted, raising=True)
-row(np.vander, "x", powers)
-for _function in (np.median, np.nanmean, np.nanmedian, np.nanstd, np.nanvar, np.nanmax, np.nanmin):
-    row(_function, "a", reduced)
-for _function in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile):
-    row(_function, "a q", reduced, raising=True)
-for _function in (np.nanargmax, np.nanargmin):
-    row(_function, "a", reduced, raising=True)
-row(np.linalg.inv, "a", of_square("matrix"), raising=True)
-row(np.linalg.cholesky, "a", of_square("matrix"), raising=True)
-row(np.linalg.matrix_power, "a", of_square("matrix"), raising=True)
-row(np.linalg.det, "a", of_square("number"))
-row(np.linalg.slogdet, "a", of_square("number", "number"))
-row(np.linalg.eigh, "a", of_square("vector", "matrix"), raising=True)
-row(np.linalg.eigvalsh, "a", of_square("vector"), raising=True)
-row(np.linalg.solve, "a b", solution, raising=True)
-row(np.linalg.svd, "a", decomposed, raising=True)
-row(np.linalg.qr, "a", triangular, raising=True)
-row(np.linalg.pinv, "a", transposed, raising=True)
-
-
-def _method(function: Any) -> Callable[..., Any]:
+def method_of(function: Any) -> Callable[..., Any]:
+    """The method of arrays that is this function."""
     return lambda tracer, *args, **options: left_to_numpy(
         tracer._trace, function, (tracer, *args), options
     )
-
-
-def _in_place(function: Any) -> Callable[..., None]:
-    """`x.sort()`: the array gets the elements that `np.sort(x)` has."""
-
-    def method(tracer: Tracer, *args: Any, **options: Any) -> None:
-        if tracer._kind != "array" or options.get("axis", -1) is None or None in args[:1]:
-            tracer._trace.refuse("error", "TypeError")
-        moved = left_to_numpy(tracer._trace, function, (tracer, *args), options)
-        write(tracer, moved._value)
-
-    return method
-
-
-for _function in (np.argsort, np.argpartition, np.searchsorted):
-    METHODS[_function.__name__] = _method(_function)
-METHODS["sort"] = _in_place(np.sort)
-METHODS["partition"] = _in_place(np.partition)

@@ -15,7 +15,9 @@ import numpy as np
 
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, Tracer
+from . import library_arrays, library_linear  # noqa: F401 - they fill LIBRARY
 from .join import stack_nested
+from .library import LIBRARY
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -24,7 +26,8 @@ _OF_ONE_ARRAY = (
     np.sum, np.prod, np.max, np.min, np.amax, np.amin, np.any, np.all, np.mean, np.var, np.std,
     np.ptp, np.argmax, np.argmin, np.cumsum, np.cumprod, np.average, np.count_nonzero, np.diff,
     np.flip, np.ravel, np.reshape, np.transpose, np.squeeze, np.tile, np.repeat, np.roll,
-    np.diag, np.expand_dims, np.zeros_like, np.ones_like, np.atleast_1d, np.atleast_2d,
+    np.shape, np.ndim, np.size, np.diag, np.expand_dims, np.zeros_like, np.ones_like,
+    np.atleast_1d, np.atleast_2d,
 )  # fmt: skip
 
 
@@ -37,7 +40,7 @@ def _accepting_nests(function: Any) -> Callable[..., Any]:
     """For a function of a list of arrays, which may be lists that hold tracers."""
 
     def accept(trace: Trace, *args: Any, **options: Any) -> Any:
-        if args and trace.holds_tracer(args[0]):
+        if args and (isinstance(args[0], Tracer) or trace.holds_tracer(args[0])):
             return FUNCTIONS[function](trace, *args, **options)
         return function(*args, **options)
 
@@ -57,7 +60,10 @@ def _accepting_lists(function: Any) -> Callable[..., Any]:
     return accept
 
 
-for _function in _OF_ONE_ARRAY:
+_OF_ITEMS = (np.roots, np.poly, np.lexsort)  # NumPy asks each item of what they are called with
+
+
+for _function in (*_OF_ONE_ARRAY, *[each for each in LIBRARY if each in FUNCTIONS]):
     CREATION.setdefault(_function, _accepting_lists(_function))
-for _function in _OF_ARRAYS:
+for _function in (*_OF_ARRAYS, *_OF_ITEMS):
     CREATION[_function] = _accepting_nests(_function)

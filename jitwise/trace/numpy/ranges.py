@@ -32,6 +32,7 @@ from .arguments import (
     require_cpu,
     size_argument,
 )
+from .library import left_to_numpy
 from .reduce import any as any_
 from .shape import moveaxis, reshape
 from .views import copied
@@ -134,10 +135,10 @@ def linspace(
         return np.linspace(start, stop, num, endpoint, retstep, dtype, axis, device=device)
     require_cpu(trace, device)
     count = size_argument(trace, num)
-    if retstep or not is_positive(trace, dims.subtract(count, 1)):
-        trace.refuse("argument", "linspace(retstep=True), or of fewer than 2 numbers")
-    if dtype is not None and dtype_of(trace, dtype).kind not in "fc":
-        trace.refuse("argument", f"linspace(dtype={dtype})")
+    unusual = dtype is not None and dtype_of(trace, dtype).kind not in "fc"
+    if retstep or unusual or not is_positive(trace, dims.subtract(count, 1)):
+        options = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
+        return left_to_numpy(trace, np.linspace, (start, stop, num), options)
     first, last = trace.lift(start), trace.lift(stop)
     given = [each._hint if each._kind == "python" else each.dtype for each in (first, last)]
     working = np.result_type(*given, 1.0)
@@ -208,7 +209,8 @@ def geomspace(
     if type(num) is SizeTracer:
         num = trace.number(num.size)
     if is_traced(start, stop):
-        trace.refuse("function", "numpy.geomspace")
+        options = {"endpoint": endpoint, "dtype": dtype, "axis": axis}
+        return left_to_numpy(trace, np.geomspace, (start, stop, num), options)
     return np.geomspace(start, stop, num, endpoint, dtype, axis)
 
 

@@ -5,8 +5,8 @@
 
 A minimum or maximum of nothing raises, so it is refused when a reduced axis is empty in this call,
 and guarded otherwise. A sum of floats begins with 0.0, so that one of negative zeros is 0.0, unless
-`initial` is -0.0 (or None: then it begins with its first element). `where=` and `out=` end the
-trace. Statistics made of reductions are in `statistics`.
+`initial` is -0.0 (or None: then it begins with its first element). What `where=` leaves out is
+replaced by what changes nothing. Statistics made of reductions are in `statistics`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ...ops.compare import select
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
-from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_positive, require_plain
+from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_masked, is_positive
+from .library import stored
 from .views import copied, reshaped
 
 if TYPE_CHECKING:
@@ -96,6 +97,20 @@ def _accumulated(
     return folded(trace, primitive, trace.convert(operand, target), axes, keepdims)
 
 
+def _masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
+    """The elements that take part, and `filler`, which changes nothing, in place of the others."""
+    mask = trace.lift(where)
+    if mask._value.type.dtype != BOOL:
+        trace.refuse("error", "TypeError: a mask of bools is required")
+    dtype, shape = operand._value.type
+    if not trace.fits(mask._value.type.shape, shape):
+        trace.refuse("argument", "where= of a larger shape")
+    other = assigned(trace, filler, dtype)
+    if other.ndim:
+        trace.refuse("argument", "initial= of several numbers")
+    return trace.emit(select, (trace.broadcast(mask, shape), operand, other), kind=operand._kind)
+
+
 def _start(trace: Trace, initial: Any, result: Tracer, name: str) -> Tracer:
     """`initial` in the dtype of the result."""
     start = trace.lift(initial)
@@ -116,22 +131,51 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
         if initial is None:
             require_items(trace, operand, axes, ufunc.__name__)
+        if where is not NO_VALUE and is_masked(where):
+            if initial is None:
+                trace.refuse("error", "ValueError: reduction without identity")
+            operand = _masked(trace, operand, where, int(ufunc is np.multiply))
         result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
-        if initial is NO_VALUE:
-            return result
+        plain = out is None and (initial is NO_VALUE or result._value.type.dtype.kind != "c")
+        if not plain and not (_fits(result, out) and _is_plain(ufunc, initial, result)):
+            given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial}
+            return _left(trace, ufunc, a, axis, given | {"where": where})
         if ufunc is np.add and (initial is None or _may_be_negative_zero(initial)):
             result = _with_sign(trace, operand, axes, result, is_kept(keepdims))
-        if initial is None:
-            return result
-        return apply(trace, ufunc, [_start(trace, initial, result, name), result])
+        if initial is not None and initial is not NO_VALUE:
+            result = apply(trace, ufunc, [_start(trace, initial, result, name), result])
+        return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
     return handler
+
+
+def _is_plain(ufunc: np.ufunc, initial: Any, result: Tracer) -> bool:
+    """Whether a product of complex numbers begins with 1: with another number in front, or behind,
+    infinities become other ones.
+    """
+    if ufunc is np.add or result._value.type.dtype.kind != "c":
+        return True
+    return initial is NO_VALUE or initial is None
+
+
+def _fits(result: Tracer, out: Any) -> bool:
+    """Whether `out` is of the dtype that the result has without it."""
+    return out is None or not isinstance(out, Tracer) or out.dtype == result.dtype
+
+
+def _left(
+    trace: Trace, ufunc: np.ufunc, operand: Any, axis: Any, options: dict[str, Any]
+) -> Tracer:
+    """`ufunc.reduce`, left to NumPy."""
+    from .outside import method
+
+    given = {name: each for name, each in options.items() if each is not NO_VALUE}
+    return method(trace, ufunc, "reduce", (operand, axis), given)
 
 
 def _may_be_negative_zero(initial: Any) -> bool:
@@ -183,15 +227,22 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        require_plain(trace, name, out, where)
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
-        if initial is NO_VALUE or initial is None:
+        begins = initial is not NO_VALUE and initial is not None
+        if is_masked(where):
+            if not begins:
+                trace.refuse("error", "ValueError: reduction without identity")
+            operand = _masked(trace, operand, where, initial)
+        if not begins or operand._value.type.dtype.kind == "c":
             require_items(trace, operand, axes, ufunc.__name__)
         result = folded(trace, primitive, operand, axes, is_kept(keepdims))
-        if initial is NO_VALUE or initial is None:
-            return result
-        return apply(trace, ufunc, [_start(trace, initial, result, name), result])
+        if not _fits(result, out):
+            given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
+            return _left(trace, ufunc, a, axis, given)
+        if begins:
+            result = apply(trace, ufunc, [_start(trace, initial, result, name), result])
+        return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
     return handler
@@ -211,10 +262,16 @@ def _logical(primitive: Primitive, name: str) -> Any:
         *,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        require_plain(trace, name, out, where)
-        operand = trace.lift(a)
+        operand = trace.convert(trace.lift(a), BOOL)
         axes = axes_given(trace, axis, operand)
-        return folded(trace, primitive, trace.convert(operand, BOOL), axes, is_kept(keepdims))
+        if is_masked(where):
+            operand = _masked(trace, operand, where, primitive is rows.reduce_and)
+        result = folded(trace, primitive, operand, axes, is_kept(keepdims))
+        if out is None:
+            return result
+        return stored(
+            trace, out, trace.convert(result, out.dtype) if isinstance(out, Tracer) else result
+        )
 
     handler.__name__ = name
     return handler
@@ -227,14 +284,10 @@ all = _logical(rows.reduce_and, "all")
 def ptp(
     trace: Trace, a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE
 ) -> Tracer:
-    if out is not None:
-        trace.refuse("argument", "ptp(out=...)")
     operand = trace.lift(a)
-    return apply(
-        trace,
-        np.subtract,
-        [max(trace, operand, axis, None, keepdims), min(trace, operand, axis, None, keepdims)],
-    )
+    extremes = [each(trace, operand, axis, None, keepdims) for each in (max, min)]
+    result = apply(trace, np.subtract, extremes)
+    return result if out is None else stored(trace, out, result)
 
 
 def count_nonzero(trace: Trace, a: Any, axis: Any = None, *, keepdims: Any = False) -> Tracer:
@@ -294,14 +347,14 @@ def _reduction(function: Any, takes_dtype: bool) -> Any:
         initial: Any = NO_VALUE,
         where: Any = NO_VALUE,
     ) -> Tracer:
-        if out is not None and out != (None,):
-            trace.refuse("argument", "reduce(out=...)")
+        target = out[0] if type(out) is tuple else out
         options = {} if initial is NO_VALUE else {"initial": initial}
         if takes_dtype:
             options["dtype"] = dtype
         elif dtype is not None:
             trace.refuse("argument", "reduce(dtype=...)")
-        return function(trace, array, axis, keepdims=keepdims, where=where, **options)
+        options |= {"keepdims": keepdims, "where": where, "out": target}
+        return function(trace, array, axis, **options)
 
     return handler
 

@@ -16,6 +16,7 @@ from ..ufuncs import ACCUMULATIONS
 from .arguments import NO_VALUE, axis_of, dtype_of, is_kept, is_positive
 from .create import filled
 from .join import joined
+from .library import stored
 from .reduce import kept
 from .views import copied, moved, reshaped
 
@@ -42,16 +43,14 @@ def _cumulative(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     def handler(
         trace: Trace, a: Any, axis: Any = None, dtype: Any = None, out: Any = None
     ) -> Tracer:
-        if out is not None:
-            trace.refuse("argument", f"{name}(out=...)")
         operand = trace.lift(a)
         if axis is None or not operand.ndim:
             operand = Tracer(trace, operand._value, "array")
             operand = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
             axis = 0 if axis is None else axis
-        return _accumulated(
-            trace, ufunc, primitive, operand, axis_of(trace, axis, operand.ndim), dtype
-        )
+        place = axis_of(trace, axis, operand.ndim)
+        result = _accumulated(trace, ufunc, primitive, operand, place, dtype)
+        return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
     return handler
@@ -80,13 +79,14 @@ def _along(cumulative: Any, first: int) -> Any:
         if axis is None and operand.ndim > 1:
             trace.refuse("error", "ValueError: no axis given")
         place = axis_of(trace, 0 if axis is None else axis, operand.ndim)
-        result = cumulative(trace, operand, place, dtype, out)
         if not include_initial:
-            return result
+            return cumulative(trace, operand, place, dtype, out)
+        result = cumulative(trace, operand, place, dtype)
         sizes = list(result._value.type.shape)
         sizes[place] = 1
         start = filled(trace, trace.constant(first, result.dtype), tuple(sizes))
-        return joined(trace, [start, result], place)
+        whole = joined(trace, [start, result], place)
+        return whole if out is None else stored(trace, out, whole)
 
     return handler
 
@@ -95,14 +95,13 @@ def _accumulate(ufunc: np.ufunc, primitive: Primitive) -> Any:
     def handler(
         trace: Trace, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None
     ) -> Tracer:
-        if out is not None and out != (None,):
-            trace.refuse("argument", "accumulate(out=...)")
+        target = out[0] if type(out) is tuple else out
         operand = trace.lift(array)
         if not operand.ndim:
             trace.refuse("error", "TypeError: cannot accumulate on a scalar")
-        return _accumulated(
-            trace, ufunc, primitive, operand, axis_of(trace, axis, operand.ndim), dtype
-        )
+        place = axis_of(trace, axis, operand.ndim)
+        result = _accumulated(trace, ufunc, primitive, operand, place, dtype)
+        return result if target is None else stored(trace, target, result)
 
     return handler
 
@@ -111,8 +110,6 @@ def _position(primitive: Primitive, name: str) -> Any:
     def handler(
         trace: Trace, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE
     ) -> Tracer:
-        if out is not None:
-            trace.refuse("argument", f"{name}(out=...)")
         operand = trace.lift(a)
         shape = operand._value.type.shape
         if axis is not None and not shape:
@@ -127,7 +124,8 @@ def _position(primitive: Primitive, name: str) -> Any:
         if not is_positive(trace, operand._value.type.shape[place]):
             trace.refuse("error", f"ValueError: attempt to get {name} of an empty sequence")
         result = trace.emit(primitive, (operand,), {"axes": (place,)})
-        return kept(trace, result, shape, axes) if is_kept(keepdims) and shape else result
+        result = kept(trace, result, shape, axes) if is_kept(keepdims) and shape else result
+        return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
     return handler

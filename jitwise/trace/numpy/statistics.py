@@ -4,8 +4,8 @@ compositions need nothing more.
     np.mean(x) of f32[n]   ->  reduce_add, convert to f64, divide by n, convert to f32; guard n >= 1
     np.var(x) of f64[n]    ->  mean with kept axes, subtract, square, reduce_add, divide by n - ddof
 
-The number of items is an int64 to NumPy, so that a division of float32 happens in float64. An
-empty mean warns: it is left to Python.
+The number of items is an int64 to NumPy, so that a division of float32 happens in float64. A mean
+of nothing, and one with `where=`, is a call of NumPy's own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ...ops import reduce as rows
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
-from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_positive, require_plain
+from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_masked, is_positive
+from .library import left_to_numpy
 from .reduce import axes_given, folded, summed
 from .views import copied, reshaped
 
@@ -50,6 +51,12 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
     return dims.product(tuple([shape[axis] for axis in axes]))
 
 
+def _left(trace: Trace, function: Any, operand: Tracer, options: dict[str, Any]) -> Tracer:
+    """What is unusual (`where=`, too few items, of which NumPy warns) is left to NumPy."""
+    given = {name: each for name, each in options.items() if each is not NO_VALUE}
+    return left_to_numpy(trace, function, (operand,), given)
+
+
 def mean(
     trace: Trace,
     a: Any,
@@ -60,17 +67,18 @@ def mean(
     *,
     where: Any = NO_VALUE,
 ) -> Tracer:
-    require_plain(trace, "mean", out, where)
     operand = trace.lift(a)
     axes = axes_of(trace, axis, operand.ndim)
     items = _items(operand, axes)
-    if not is_positive(trace, items):
-        trace.refuse("argument", "the mean of an empty array")
     own = operand._value.type.dtype
-    if dtype is not None:
-        dtype = dtype_of(trace, dtype)
-        if dtype.kind not in "fc":
-            trace.refuse("argument", f"mean(dtype={dtype})")
+    target = None if dtype is None else dtype_of(trace, dtype)
+    unusual = target is not None and (
+        target.kind not in "fc" or (own.kind, target.kind) == ("c", "f")
+    )
+    if unusual or out is not None or is_masked(where) or not is_positive(trace, items):
+        options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
+        return _left(trace, np.mean, operand, options)
+    dtype = target
     if own.kind in "biu" and dtype in (None, DOUBLE):
         total = _integer_total(trace, operand, axes, is_kept(keepdims))
         return divided(trace, total, number_of(trace, items))
@@ -132,8 +140,10 @@ def var(
     mean: Any = NO_VALUE,
     correction: Any = NO_VALUE,
 ) -> Tracer:
-    if out is not None or mean is not NO_VALUE or where is not NO_VALUE and where is not True:
-        trace.refuse("argument", "var(out=..., mean=... or where=...)")
+    options = {"axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims}
+    options |= {"where": where, "mean": mean, "correction": correction}
+    if out is not None or mean is not NO_VALUE or is_masked(where):
+        return _left(trace, np.var, trace.lift(a), options)
     if correction is not NO_VALUE:
         if type(ddof) is not int or ddof != 0:
             trace.refuse("error", "ValueError")
@@ -147,11 +157,11 @@ def var(
     items = _items(operand, axes)
     degrees = dims.subtract(items, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
     if not is_positive(trace, items) or not is_positive(trace, degrees):
-        trace.refuse("argument", "the variance of too few items")
+        return _left(trace, np.var, operand, options)
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
         if dtype.kind != "f" or operand._value.type.dtype.kind == "c":
-            trace.refuse("argument", f"var(dtype={dtype})")
+            return _left(trace, np.var, operand, options)
     elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
     squares = _deviations(trace, operand, axes, dtype, items)
@@ -165,9 +175,39 @@ def var(
     return divided(trace, total, number_of(trace, degrees))
 
 
-def std(trace: Trace, a: Any, *args: Any, **options: Any) -> Tracer:
-    variance = var(trace, a, *args, **options)
+def std(
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    **others: Any,
+) -> Tracer:
+    masked = is_masked(others.get("where", NO_VALUE))
+    if out is not None or masked or others.get("mean", NO_VALUE) is not NO_VALUE:
+        options = {"axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims}
+        return _left(trace, np.std, trace.lift(a), options | others)
+    variance = var(trace, a, axis, dtype, None, ddof, keepdims, **others)
     return trace.convert(apply(trace, np.sqrt, [variance]), variance._value.type.dtype)
+
+
+def _weight_of(trace: Trace, operand: Tracer, axis: Any, weights: Any, found: Tracer) -> Tracer:
+    """The weights that an average divides by, in its shape."""
+    dtype, shape = found._value.type
+    if weights is None:
+        whole, part = dims.product(operand._value.type.shape), dims.product(shape)
+        count = number_of(trace, dims.floor_divide(whole, part))
+        return trace.wrap(trace.broadcast(trace.convert(count, dtype), shape)._value)
+    weight = trace.lift(weights)
+    if weight.ndim != operand.ndim:
+        axis = None
+    axes = axes_given(trace, axis, weight)
+    scale = summed(trace, trace.convert(weight, dtype), axes, dtype, False)
+    if scale.ndim not in (0, len(shape)):
+        trace.refuse("argument", "average(returned=True) of these shapes")
+    return trace.wrap(trace.broadcast(scale, shape)._value)
 
 
 def average(
@@ -181,16 +221,13 @@ def average(
 ) -> Any:
     operand = trace.lift(a)
     if returned:
-        trace.refuse("argument", "average(returned=True)")
+        found = average(trace, operand, axis, weights, keepdims=keepdims)
+        return found, _weight_of(trace, operand, axis, weights, found)
     if weights is None:
-        kept = [
-            s
-            for at, s in enumerate(operand._value.type.shape)
-            if at not in axes_given(trace, axis, operand)
-        ]
-        if trace.is_zero(dims.product(tuple(kept))):
+        found = mean(trace, operand, axis, None, None, keepdims)
+        if trace.is_zero(dims.product(found._value.type.shape)):
             trace.refuse("error", "ZeroDivisionError")
-        return mean(trace, operand, axis, None, None, keepdims)
+        return found
     weight = copied(trace, trace.lift(weights))
     shape = operand._value.type.shape
     if operand._value.type.dtype.kind in "biu":
@@ -223,7 +260,7 @@ def average(
 
 
 def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Tracer:
-    operand = trace.lift(x)
+    given = operand = trace.lift(x)
     if operand._value.type.dtype.kind not in "fc":
         operand = trace.convert(operand, DOUBLE, "array" if operand.ndim else "scalar")
     ndim = operand.ndim
@@ -236,13 +273,19 @@ def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any 
     if len(axes) == 1:
         if ord is None or ord == 2:
             return _euclidean(trace, operand, axes, keep, False)
+        if ord not in (1, 0, np.inf, -np.inf):
+            return _left(trace, np.linalg.norm, given, _norm_options(ord, axis, keepdims))
         return _vector_norm(trace, operand, ord, axes, keep)
     if len(axes) == 2 and (ord is None or ord in ("f", "fro")):
         return _euclidean(trace, operand, axes, keep, False)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
         pair = (0, 1) if axis is None else tuple([axis_of(trace, each, ndim) for each in axis])
         return _matrix_norm(trace, operand, ord, pair, keep)
-    return trace.refuse("argument", f"norm(ord={ord!r}) of {len(axes)} axes")
+    return _left(trace, np.linalg.norm, given, _norm_options(ord, axis, keepdims))
+
+
+def _norm_options(ord: Any, axis: Any, keepdims: Any) -> dict[str, Any]:
+    return {"ord": ord, "axis": axis, "keepdims": keepdims}
 
 
 def _euclidean(

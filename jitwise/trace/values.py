@@ -1,0 +1,65 @@
+"""What traced values are in the call that is traced: the graph so far, evaluated with NumPy.
+
+    np.linalg.eigvals(x * 2)     real or complex? that depends on the numbers
+
+Only where nothing else tells: it costs what NumPy costs, once for each op that leads to the value.
+What is found out here is an assumption on later calls, which the program has to check.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir.evaluate import resolve
+from ..ir.graph import Op, Value
+
+if TYPE_CHECKING:
+    from .tracing import Trace
+
+
+def actual(trace: Trace, values: list[Value]) -> list[np.ndarray]:
+    """The arrays that values are in this call."""
+    known = trace.actual
+    for value, given in zip(trace.builder.inputs, trace.given, strict=True):
+        if value not in known:
+            known[value] = np.asarray(given, value.type.dtype)
+    for op in _needed(known, values):
+        _evaluate(trace, known, op)
+    return [known[value] for value in values]
+
+
+def _needed(known: dict[Value, Any], values: list[Value]) -> list[Op]:
+    """The ops that lead to values and were not evaluated yet, in an order to evaluate them."""
+    order: list[Op] = []
+    done: set[Op] = set()
+    pending: list[tuple[Value, bool]] = [(value, False) for value in values]
+    while pending:
+        value, ready = pending.pop()
+        op = value.op
+        if value in known or op is None or op in done:
+            continue
+        if ready:
+            done.add(op)
+            order.append(op)
+            continue
+        pending.append((value, True))
+        pending.extend([(operand, False) for operand in op.operands])
+    return order
+
+
+def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
+    attrs = {name: resolve(value, trace.values) for name, value in op.attrs.items()}
+    if op.primitive.category == "control":
+        attrs["sizes"] = trace.values
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = op.primitive.evaluate(*[known[operand] for operand in op.operands], **attrs)
+    results = result if op.primitive.multiple else (result,)
+    for value, array in zip(op.results, results, strict=False):
+        known[value] = array
+
+
+__all__ = ["actual"]
