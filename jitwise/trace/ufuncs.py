@@ -11,6 +11,7 @@ the value of this call is used and checked at run time (`concrete`).
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -248,9 +249,9 @@ def _with_roots(trace: Trace, values: list[Value], given: Any, power: Value) -> 
     base, exponent = values
     if base.type.dtype.itemsize < 4:
         return power
-    if exponent.type.shape:  # repeated along some axis?
-        own = list(map(trace.hint, given._value.type.shape))
-        if own == list(map(trace.hint, power.type.shape)):
+    if exponent.type.shape:  # one number that is repeated?
+        sizes = list(map(trace.hint, given._value.type.shape))
+        if math.prod(sizes) != 1 or sizes == list(map(trace.hint, power.type.shape)):
             return power
     if exponent.constant is not None and exponent.constant != 0.5:
         return power

@@ -84,6 +84,7 @@ def cases(text: str) -> list[Case]:
         Case("f8", 3, 4, "dense"),
         Case("f8", 5, 3, "strided"),
         Case("f8", 3, 4, "fortran", edges=True),
+        Case("f8", 40, 30, "dense"),
         Case("f8", 0, 3, "dense"),
         Case("f8", 2, 0, "dense"),
         Case("f8", 1, 1, "dense"),

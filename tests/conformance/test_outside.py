@@ -177,6 +177,13 @@ def test_powers_of_one_half_are_roots_where_numpys_are(base, exponent):
         agrees(lambda a: np.power(a, 0.5), [base])
 
 
+def test_rows_of_exponents_are_no_single_exponent():
+    base = np.full((40, 30), -0.0)
+    with np.errstate(all="ignore"):
+        agrees(lambda a, b: np.power(a, b), [base, np.full(30, 0.5)], [base, np.full((40, 1), 0.5)])
+        agrees(lambda a, b: np.power(a, b), [base[:1], np.full(30, 0.5)], [base, np.full(1, 0.5)])
+
+
 def test_products_of_infinities_are_numpys():
     infinite = np.array([[1 + 1j, 2.0], [complex(0, np.inf), 3.0], [1.0, 0.5 - 1j]])
     with np.errstate(all="ignore"):
