@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 
 try:
@@ -62,6 +63,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "no_round_trip: the test builds broken graphs, or counts what graphs cost",
     )
+
+
+@pytest.fixture(autouse=True)
+def floating_point_errors_are_ignored() -> Iterator[None]:
+    """Else NumPy itself would give the results of a call that raises a flag (see
+    `api/float_errors.py`), and nothing would be tested. Tests of the flags set a state themselves.
+    """
+    with np.errstate(all="ignore"):
+        yield
 
 
 def pytest_report_header(config: pytest.Config) -> str:

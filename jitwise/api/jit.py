@@ -32,13 +32,12 @@ from ..record import recorder
 from ..runtime._native import Function, call_leaves
 from ..runtime.executable import compile_graph, no_cyclic_collection
 from ..trace.code import INNER
-from ..trace.function import Traced, leaves_of, trace_call
+from ..trace.function import leaves_of, trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, Numbered, numbered_leaves, structure, types_of_instances, unnumber
 from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_users
 from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
-from .places import Places
-from .versions import Signature, Version
+from .versions import Signature, Version, install, write_last
 
 if TYPE_CHECKING:
     from .differences import Difference
@@ -111,6 +110,21 @@ class State:
         if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function
             return self.function(*args, **kwargs)
         return self._judged("running it", error, args, kwargs, entry)
+
+    def flagged(
+        self, entry: Any, flags: int, written: bool, given: tuple, args: tuple, kwargs: dict
+    ) -> Any:
+        """A program raised floating-point flags that NumPy's error state does not ignore: the
+        call's result. `given` holds the program's, unless it stopped before it wrote.
+        """
+        from .float_errors import settle, settle_late
+
+        if not written:
+            return settle(self.function, entry.name, flags, given, args, kwargs)
+        with self.lock:
+            write_last(self.known.values(), self.native, entry)
+        settle_late(self.function, flags)
+        return given[0]
 
     def _judged(
         self, doing: str, suspect: Exception, args: tuple, kwargs: dict[str, Any], entry: Any = None
@@ -370,21 +384,6 @@ class State:
         return tuple(found)
 
 
-def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
-    """Give the dispatcher a program for calls like this one, with what the trace depends on.
-
-    Gives the entry.
-    """
-    places = Places(call.order)
-    captures = [places.fetch(path) for path in traced.captures]
-    guards = [places.guard(guard) for guard in traced.guards]
-    leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written
-    return native.add_entry(
-        *(call.args, call.kwargs, program, leaves, captures, guards, outputs, written),
-        places=places.rows,
-    )
-
-
 def jit(
     function: Callable[..., Any] = _NOT_GIVEN,
     /,
@@ -467,7 +466,7 @@ def _jit(function: Callable[..., Any], options: Options) -> Any:
         function = function.__wrapped__
     state = State(function, options)
     kind = Function if hasattr(type(function), "__get__") else _Unbound
-    native = kind(state.miss, function, state.failed)
+    native = kind(state.miss, function, state.failed, state.flagged)
     state.native = native
     for name in functools.WRAPPER_ASSIGNMENTS:
         if hasattr(function, name):

@@ -29,7 +29,8 @@ from ..trace.function import children, leaves_of, trace_call
 from .call import Call
 from .differences import difference, leaf_names
 from .faults import fault_of
-from .jit import State, install
+from .jit import State
+from .versions import install
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Compiled:
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
-        self._call = Function(self._other, self._other, self._failed)
+        self._call = Function(self._other, self._other, self._failed, self._flagged)
         self._call.opaque_types = tuple(lowered.stage.call.types)
         self._styles: set[Any] = set()
         self._install(lowered.stage.call)
@@ -188,6 +189,18 @@ class Compiled:
         if isinstance(error, Fault):
             raise _bug(self.lowered.stage.state, "running it", error) from error
         raise error
+
+    def _flagged(
+        self, entry: Any, flags: int, written: bool, given: tuple, args: tuple, kwargs: dict
+    ) -> Any:
+        """The program raised floating-point flags: see `State.flagged`."""
+        from .float_errors import settle, settle_late
+
+        function = self.lowered.stage.state.function
+        if not written:
+            return settle(function, entry.name, flags, given, args, kwargs)
+        settle_late(function, flags)
+        return given[0]
 
     def _install(self, call: Call) -> None:
         """Serve calls of this style: by position, or by name."""

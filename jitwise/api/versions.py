@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
-from ..runtime.executable import Executable
+from ..runtime.executable import Executable, writing_last
 from ..trace.function import Traced
+from .call import Call
+from .places import Places
 
 
 class Version:
@@ -36,3 +39,35 @@ class Signature:
         self.errors: Counter = Counter()
         self.python = False
         self.styles: set[Any] = set()
+
+
+def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
+    """Give the dispatcher a program for calls like this one, with what the trace depends on.
+
+    Gives the entry.
+    """
+    places = Places(call.order)
+    captures = [places.fetch(path) for path in traced.captures]
+    guards = [places.guard(guard) for guard in traced.guards]
+    leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written
+    return native.add_entry(
+        *(call.args, call.kwargs, program, leaves, captures, guards, outputs, written),
+        places=places.rows,
+        name={},  # what is known of its floating-point errors
+    )
+
+
+def write_last(signatures: Iterable[Signature], native: Any, entry: Any) -> None:
+    """From now on the program of `entry` writes to arguments when all is computed; it is installed
+    at the next call.
+    """
+    for known in signatures:
+        found = [version for version in known.versions if entry in version.entries]
+        for version in found:
+            version.executable = writing_last(version.executable)
+        if found:
+            for version in known.versions:
+                for each in version.entries:
+                    native.remove_entry(each)
+                version.entries.clear()
+            known.styles.clear()

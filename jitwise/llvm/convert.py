@@ -21,6 +21,7 @@ functions of a compiler's library that is not there.
 
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .text import PARTS
 if TYPE_CHECKING:
     from .operations import Operand, Operations
 
+X86 = ("x86_64", "AMD64")
 INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
 UINT64 = np.dtype(np.uint64)
@@ -123,8 +125,13 @@ def _float_to_integer(e: Operations, operand: Operand, dtype: np.dtype) -> Opera
 
 def _truncate(e: Operations, operand: Operand, dtype: np.dtype) -> Operand:
     """Toward zero; the minimum for nan and out of range, as the x86 instruction has it."""
+    if platform.machine() in X86:
+        # The instruction does it, and raises the flag. LLVM calls the result undefined, but
+        # generates the code without passes that would make use of that.
+        return _cast(e, "fptosi", operand, dtype)
     limit: Any = 2.0 ** (dtype.itemsize * 8 - 1)
     inside = e.compare("olt", e.intrinsic("fabs", operand), e.constant(limit, operand.dtype))
+    e.raise_where(e.logical_not(inside), "invalid")
     safe = e.select(inside, operand, e.constant(0, operand.dtype))
     return e.select(inside, _cast(e, "fptosi", safe, dtype), e.constant(-int(limit), dtype))
 

@@ -29,7 +29,7 @@ def floor_divide(e: Operations, left: Operand, right: Operand) -> Operand:
     """`left // right`."""
     if left.dtype.itemsize == 8:
         return _loop(e, f"floor_divide_{left.dtype.kind}64", left, right)
-    return _quotient(e, left, right, "floor")[0]
+    return _quotient(e, left, right, "floor", is_quotient=True)[0]
 
 
 def remainder(e: Operations, left: Operand, right: Operand) -> Operand:
@@ -71,7 +71,7 @@ def _call(e: Operations, name: str, loop: Loop, left: Operand, right: Operand) -
 
 
 def _quotient(
-    e: Operations, left: Operand, right: Operand, rounding: str
+    e: Operations, left: Operand, right: Operand, rounding: str, is_quotient: bool = False
 ) -> tuple[Operand, Operand | None]:
     """The quotient (0 for a zero divisor, the opposite for -1), and the mask of those cases."""
     dtype = left.dtype
@@ -80,17 +80,22 @@ def _quotient(
     if number is not None and number not in (0, -1) and rounding == "floor":
         return _by_reciprocal(e, left, int(number), wide), None
     zero = e.compare("eq", right, e.constant(0, dtype))
+    none, one = e.constant(0, dtype), e.constant(1, dtype)
+    # By zero, 1 / 0 raises the flag. The result is put aside behind the rounding: a division whose
+    # result is chosen at once would be left out by a mask, and raise nothing.
+    top = e.convert(e.select(zero, one, left), wide)
     if dtype.kind == "u":
-        divisor = e.select(zero, e.constant(1, dtype), right)
-        ratio = e.instruction("fdiv", e.convert(left, wide), e.convert(divisor, wide))
-        return e.select(zero, e.constant(0, dtype), _whole(e, "fptoui", ratio, dtype)), zero
+        ratio = e.intrinsic("trunc", e.instruction("fdiv", top, e.convert(right, wide)))
+        whole = e.select(zero, e.constant(0, wide), ratio)
+        return _whole(e, "fptoui", whole, dtype), zero
     minus = e.compare("eq", right, e.constant(-1, dtype))
     special = e.instruction("or", zero, minus)
-    divisor = e.select(special, e.constant(1, dtype), right)
-    ratio = e.instruction("fdiv", e.convert(left, wide), e.convert(divisor, wide))
-    quotient = _whole(e, "fptosi", e.intrinsic(rounding, ratio), dtype)
-    quotient = e.select(minus, e.instruction("sub", e.constant(0, dtype), left), quotient)
-    return e.select(zero, e.constant(0, dtype), quotient), special
+    if is_quotient:  # the least number has no opposite
+        least = e.compare("eq", left, e.constant(np.iinfo(dtype).min, dtype))
+        e.raise_where(e.instruction("and", least, minus), "overflow")
+    ratio = e.intrinsic(rounding, e.instruction("fdiv", top, e.convert(right, wide)))
+    quotient = _whole(e, "fptosi", e.select(special, e.constant(0, wide), ratio), dtype)
+    return e.select(minus, e.instruction("sub", none, left), quotient), special
 
 
 def _by_reciprocal(e: Operations, left: Operand, divisor: int, wide: np.dtype) -> Operand:

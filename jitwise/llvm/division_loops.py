@@ -12,16 +12,22 @@ Sixteen elements at a time are divided as float64 vectors where that is exact, e
 
 Integers become floats by their bits: 0x4338000000000000 is the float64 1.5 * 2**52, whose last bit
 counts ones. A processor without fused multiply-add calls the C library for each fmod.
+
+Flags are NumPy's: 1 / 0 for a zero divisor, behind whose rounding the answer is put; a divisor of 0
+or infinity sends fmod to the C library. A quotient of floats that overflows raises a flag too many.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from .flags import quiet_declaration, quiet_operands, raising
+
 WIDTH = 16
 
 _FUNCTION = """define internal void @{name}(ptr %a, ptr %b, ptr %out, i64 %n) nounwind {{
 entry:
+  %flags = alloca double
   br label %loop
 loop:
   %i = phi i64 [0, %entry], [%next, %joined]
@@ -65,15 +71,16 @@ _INTEGER_FAST = (
     + """
 {fits}
   %none = icmp eq <16 x i64> %vb, zeroinitializer
-  %vd = select <16 x i1> %none, <16 x i64> splat (i64 1), <16 x i64> %vb
-  %ma = add <16 x i64> %va, splat (i64 u0x4338000000000000)
-  %md = add <16 x i64> %vd, splat (i64 u0x4338000000000000)
+  %vn = select <16 x i1> %none, <16 x i64> splat (i64 1), <16 x i64> %va
+  %ma = add <16 x i64> %vn, splat (i64 u0x4338000000000000)
+  %md = add <16 x i64> %vb, splat (i64 u0x4338000000000000)
   %ba = bitcast <16 x i64> %ma to <16 x double>
   %bd = bitcast <16 x i64> %md to <16 x double>
   %fa = fsub <16 x double> %ba, splat (double 0x4338000000000000)
   %fd = fsub <16 x double> %bd, splat (double 0x4338000000000000)
   %ratio = fdiv <16 x double> %fa, %fd
-  %whole = call <16 x double> @llvm.{rounding}.v16f64(<16 x double> %ratio)
+  %rounded = call <16 x double> @llvm.{rounding}.v16f64(<16 x double> %ratio)
+  %whole = select <16 x i1> %none, <16 x double> zeroinitializer, <16 x double> %rounded
 {result}
   %shifted = fadd <16 x double> %wanted, splat (double 0x4338000000000000)
   %back = bitcast <16 x double> %shifted to <16 x i64>
@@ -102,16 +109,21 @@ _FMOD_FAST = (
     + """
   %x0 = call <16 x {type}> @llvm.fabs.v16{short}(<16 x {type}> %va)
   %y0 = call <16 x {type}> @llvm.fabs.v16{short}(<16 x {type}> %vb)
-  %ratio = fdiv <16 x {type}> %x0, %y0
-  %fits = fcmp olt <16 x {type}> %ratio, splat ({type} {limit})
+  %by0 = fcmp oeq <16 x {type}> %y0, zeroinitializer
+  %byinf = fcmp oeq <16 x {type}> %y0, splat ({type} 0x7FF0000000000000)
+  %apart0 = or <16 x i1> %by0, %byinf
+  %divisor = select <16 x i1> %apart0, <16 x {type}> splat ({type} 0x7FF8000000000000),
+    <16 x {type}> %y0
+  %ratio = fdiv <16 x {type}> %x0, %divisor
+  %fits = {quiet}(<16 x {type}> %ratio, <16 x {type}> splat ({type} {limit}), {less})
   %whole = call <16 x {type}> @llvm.trunc.v16{short}(<16 x {type}> %ratio)
   %minus = fneg <16 x {type}> %whole
   %near = call <16 x {type}> @llvm.fma.v16{short}(
     <16 x {type}> %minus, <16 x {type}> %y0, <16 x {type}> %x0)
-  %below = fcmp olt <16 x {type}> %near, zeroinitializer
+  %below = {quiet}(<16 x {type}> %near, <16 x {type}> zeroinitializer, {less})
   %raised = fadd <16 x {type}> %near, %y0
   %right = select <16 x i1> %below, <16 x {type}> %raised, <16 x {type}> %near
-  %small = fcmp olt <16 x {type}> %x0, %y0
+  %small = {quiet}(<16 x {type}> %x0, <16 x {type}> %y0, {less})
   %size = select <16 x i1> %small, <16 x {type}> %x0, <16 x {type}> %right
   %vr = call <16 x {type}> @llvm.copysign.v16{short}(<16 x {type}> %size, <16 x {type}> %va)
 """
@@ -143,9 +155,24 @@ class Loop(NamedTuple):
     symbol: str | None = None
 
 
+# The least number divided by -1, which is not among those that are divided together.
+_OVERFLOW = """
+  %least = icmp eq <16 x i64> %va, splat (i64 -9223372036854775808)
+  %minus = icmp eq <16 x i64> %vb, splat (i64 -1)
+  %beyond = and <16 x i1> %least, %minus
+  %beyonds = bitcast <16 x i1> %beyond to i16
+  %anybeyond = icmp ne i16 %beyonds, 0
+  store volatile double 0x3FF0000000000000, ptr %flags
+  %unit = load volatile double, ptr %flags
+"""
+
+
 def integer_loop(name: str, kind: str, rounding: str, result: str, body: str) -> Loop:
     """Division of 64-bit integers of `kind`; `body` divides one by one."""
     fast = _INTEGER_FAST.format(fits=_FITS[kind], rounding=rounding, result=_RESULT[result])
+    if name == "floor_divide_i64":
+        overflow = raising("%anybeyond", "%unit", "overflow", "%flags", "%overflowed")
+        fast += _OVERFLOW + "\n".join(overflow)
     text = _FUNCTION.format(
         name=name, type="i64", fast=fast, before="apart", body=body, width=WIDTH
     )
@@ -157,18 +184,28 @@ def float_loop(name: str, type: str, symbol: str, fused: bool) -> Loop:
     short, limit = (
         ("f64", "0x4340000000000000") if type == "double" else ("f32", "0x4170000000000000")
     )
-    fast = _FMOD_FAST.format(type=type, short=short, limit=limit) if fused else ""
+    quiet = f"llvm.experimental.constrained.fcmp.v{WIDTH}{short}"
+    fast = _FMOD_FAST.format(
+        type=type,
+        short=short,
+        limit=limit,
+        quiet=f"call <{WIDTH} x i1> @{quiet}",
+        less=quiet_operands("olt"),
+    )
     body = f"  %r = call {type} @{symbol}({type} %x, {type} %y)"
     text = _FUNCTION.format(
         name=name,
         type=type,
-        fast=fast,
+        fast=fast if fused else "",
         before="apart" if fused else "loop",
         body=body,
         width=WIDTH,
     )
     wide = {"fabs": 1, "trunc": 1, "fma": 3, "copysign": 2} if fused else {}
     declarations = _declared(wide, type, short)
+    if fused:
+        vector, mask = f"<{WIDTH} x {type}>", f"<{WIDTH} x i1>"
+        declarations[quiet] = quiet_declaration(quiet, vector, mask)
     declarations[symbol] = f"declare {type} @{symbol}({type}, {type})"
     return Loop(text, declarations, symbol)
 

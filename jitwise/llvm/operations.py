@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import convert, division, mathlib
+from . import convert, division, flags, mathlib
 from .text import PARTS, SCALARS, FunctionText, literal, overload, splat, widen
 
 BOOL = np.dtype(np.bool_)
@@ -66,8 +66,12 @@ class Operations:
             f"{opcode} {self.type_of(left.dtype)} {left.text}, {right.text}", left.dtype
         )
 
-    def compare(self, predicate: str, left: Operand, right: Operand) -> Operand:
-        """`icmp` or `fcmp`, by the operands' dtype; the result is a mask."""
+    def compare(self, predicate: str, left: Operand, right: Operand, quiet: bool = True) -> Operand:
+        """`icmp` or `fcmp`, by the operands' dtype; the result is a mask. Unless `quiet`, a nan may
+        raise the flag for invalid values.
+        """
+        if quiet and left.dtype.kind == "f" and predicate[1:] in flags.ORDERS:
+            return flags.compare_quietly(self, predicate, left, right)
         opcode = "fcmp" if left.dtype.kind == "f" else "icmp"
         return self.define(
             f"{opcode} {predicate} {self.type_of(left.dtype)} {left.text}, {right.text}", BOOL
@@ -135,22 +139,19 @@ class Operations:
     def call_on_buffers(
         self, symbol: str, operands: tuple[Operand, ...], result: np.dtype
     ) -> Operand:
-        """Store the operands to the stack, call `symbol(a, ..., out, n)` with out = a, load the
-        result.
-        """
+        """Store the operands to the stack, call `symbol(a, ..., out, n)`, load the result."""
         padded = max(self.lanes, mathlib.PADDING)
         pointers = []
         for place, operand in enumerate(operands):
-            pointer = self.function.buffer(
-                place, padded * max(operand.dtype.itemsize, result.itemsize)
-            )
+            pointer = self.function.buffer(place, padded * operand.dtype.itemsize)
             text = operand.text if self.lanes > 1 else self.spread(operand, padded)
             type = widen(SCALARS[operand.dtype], padded)
             self.function.line(f"store {type} {text}, ptr {pointer}, align 64")
             pointers.append(f"ptr {pointer}")
-        arguments = ", ".join([*pointers, pointers[0], f"i64 {padded}"])
+        out = "ptr " + self.function.buffer(len(operands), padded * result.itemsize)
+        arguments = ", ".join([*pointers, out, f"i64 {padded}"])
         self.function.line(f"call void @{symbol}({arguments})")
-        return self.define(f"load {self.type_of(result)}, {pointers[0]}, align 64", result)
+        return self.define(f"load {self.type_of(result)}, {out}, align 64", result)
 
     def spread(self, operand: Operand, lanes: int) -> str:
         """A vector with the single value `operand` in every lane."""
@@ -229,6 +230,10 @@ class Operations:
     def is_nan(self, operand: Operand) -> Operand:
         """Mask of the lanes that are nan."""
         return self.compare("uno", operand, operand)
+
+    def raise_where(self, mask: Operand, flag: str) -> None:
+        """Raise the flag "divide", "overflow" or "invalid" where a lane is set."""
+        flags.raise_where(self, mask, flag)
 
     def shift_left(self, operand: Operand, amount: Operand) -> Operand:
         """`np.left_shift`: 0 when the amount is negative or too large."""

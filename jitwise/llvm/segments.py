@@ -9,6 +9,7 @@
 Values that cross a call are in buffers on the stack, used again when their value is no longer
 wanted. A call reads an input where it is; the result of a last call that is only stored goes
 straight to the output. The last chunk of a short array asks for `valid` elements, not for all.
+A part of it that a call has left half done is filled up, so that no flag is raised by chance.
 
 Note: [Segments]
     six times y -> y*2 + sin(y), then y/3 + cos(y); ns per element, one thread, AVX-512
@@ -141,6 +142,7 @@ class SegmentLoops:
             )
         function.line("%final = icmp eq i64 %left, 1")
         function.line(f"%count = select i1 %final, i64 %rounded, i64 {self.lanes}")
+        function.line(f"%short = urem i64 %count, {self.part}")
         block = "loop"
         for index, segment in enumerate(self.segments):
             if segment.statements and not (self.direct and segment is self.segments[-1]):
@@ -148,6 +150,7 @@ class SegmentLoops:
                 block = f"calls{index}"
             for call in segment.calls:
                 self.call(call)
+            block = self.pad(index, segment, block)
         function.line("br label %advance")
         function.label("advance")
         for number in moving:
@@ -213,6 +216,33 @@ class SegmentLoops:
         name = math_name(call)
         symbol = self.e.math_symbol(name, self.dtype(call.result), len(call.operands))
         self.function.line(f"call void @{symbol}({', '.join(arguments)}, i64 %count)")
+
+    def pad(self, index: int, segment: Segment, block: str) -> str:
+        """Fill the part that calls have left half done with numbers that they gave: what it holds
+        by chance would raise floating-point flags. The block in which to go on.
+        """
+        read = {number for later in self.segments[index + 1 :] for number in later.found}
+        results = [each.result for each in segment.calls if each.result in read - set(self.direct)]
+        if not results:
+            return block
+        function, padding = self.function, mathlib.PADDING
+        function.line(f"%half{index} = icmp ne i64 %short, 0")
+        function.line(f"br i1 %half{index}, label %pad{index}, label %padded{index}")
+        function.label(f"pad{index}")
+        function.line(f"%k{index} = phi i64 [%count, %{block}], [%l{index}, %pad{index}]")
+        for number in results:
+            scalar, buffer = SCALARS[self.dtype(number)], self.buffers[number]
+            type = widen(scalar, padding)
+            place = function.define(f"getelementptr {scalar}, ptr {buffer}, i64 %k{index}")
+            before = function.define(f"getelementptr {scalar}, ptr {place}, i64 {-padding}")
+            numbers = function.define(f"load {type}, ptr {before}, align 64")
+            function.line(f"store {type} {numbers}, ptr {place}, align 64")
+        function.line(f"%l{index} = add i64 %k{index}, {padding}")
+        function.line(f"%m{index} = urem i64 %l{index}, {self.part}")
+        function.line(f"%more{index} = icmp ne i64 %m{index}, 0")
+        function.line(f"br i1 %more{index}, label %pad{index}, label %padded{index}")
+        function.label(f"padded{index}")
+        return f"padded{index}"
 
     def address(self, number: int) -> str:
         """Where a whole value of a call begins."""

@@ -19,8 +19,10 @@ from .families import BOOL, broadcast_shape, comparison, elementwise
 def _complex_ordered(strict: str, tie: str) -> Any:
     def lower(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
         a, b, c, d = e.real(left), e.imag(left), e.real(right), e.imag(right)
-        clear = e.instruction("and", e.compare(strict, a, c), e.compare("ord", b, d))
-        tied = e.instruction("and", e.compare("oeq", a, c), e.compare(tie, b, d))
+        # NumPy calls a nan invalid here, other than in comparisons of real numbers.
+        order = e.compare(strict, a, c, quiet=False)
+        clear = e.instruction("and", order, e.compare("ord", b, d))
+        tied = e.instruction("and", e.compare("oeq", a, c), e.compare(tie, b, d, quiet=False))
         return e.instruction("or", clear, tied)
 
     return lower

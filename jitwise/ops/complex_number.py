@@ -83,7 +83,8 @@ def _reciprocal(e: Any, attrs: Attrs, z: Any) -> Any:
     """Divide by the larger part first, as NumPy does."""
     x, y = e.real(z), e.imag(z)
     one = e.constant(1.0, x.dtype)
-    wide = e.compare("ole", e.intrinsic("fabs", y), e.intrinsic("fabs", x))
+    sizes = e.intrinsic("fabs", y), e.intrinsic("fabs", x)
+    wide = e.compare("ole", *sizes, quiet=False)  # as NumPy: nan is invalid
     ratio = e.instruction("fdiv", e.select(wide, y, x), e.select(wide, x, y))
     first = e.select(wide, x, e.instruction("fmul", x, ratio))
     second = e.select(wide, e.instruction("fmul", y, ratio), y)

@@ -62,7 +62,7 @@ def _divide_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     zero, one = e.constant(0, a.dtype), e.constant(1, a.dtype)
     size, other = e.intrinsic("fabs", c), e.intrinsic("fabs", d)
     none = e.instruction("and", e.compare("oeq", size, zero), e.compare("oeq", other, zero))
-    first = e.compare("oge", size, other)
+    first = e.compare("oge", size, other, quiet=False)  # as NumPy: nan is invalid
     large, small = e.select(none, one, e.select(first, c, d)), e.select(first, d, c)
     ratio = e.instruction("fdiv", small, large)
     scale = e.instruction("fdiv", one, e.instruction("fadd", large, times(e, small, ratio)))

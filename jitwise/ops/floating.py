@@ -98,7 +98,10 @@ def _nextafter(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     same = left if dtype == HALF else right
     result = e.select(e.compare("oeq", left, right), same, result)
     unordered = e.compare("uno", left, right)
-    return e.select(unordered, e.select(e.is_nan(left), left, right), result)
+    result = e.select(unordered, e.select(e.is_nan(left), left, right), result)
+    last = e.instruction("and", _is_finite(e, left), _is_infinite(e, result))
+    e.raise_where(last, "overflow")
+    return result
 
 
 nextafter = elementwise(
@@ -112,6 +115,13 @@ def _spacing(e: Any, attrs: Attrs, operand: Any) -> Any:
     Of float16 the distance to the next number above, as in NumPy.
     """
     dtype = operand.dtype
+    finite, last = _is_finite(e, operand), e.constant(np.finfo(dtype).max, dtype)
+    if dtype == HALF:
+        e.raise_where(e.logical_not(finite), "invalid")
+        e.raise_where(e.compare("oeq", operand, last), "overflow")
+    else:
+        e.raise_where(e.compare("oeq", e.intrinsic("fabs", operand), last), "overflow")
+    given, operand = operand, e.select(finite, operand, e.constant(1.0, dtype))
     bits = signed_bits(e, operand)
     one = e.constant(1, bits.dtype)
     moved = e.instruction("add", bits, one)
@@ -121,7 +131,7 @@ def _spacing(e: Any, attrs: Attrs, operand: Any) -> Any:
     distance = e.instruction("fsub", e.bitcast(moved, dtype), operand)
     zero = e.compare("oeq", operand, e.constant(0.0, dtype))
     distance = e.select(zero, e.bitcast(one, dtype), distance)
-    return e.select(_is_finite(e, operand), distance, e.constant(np.nan, dtype))
+    return e.select(_is_finite(e, given), distance, e.constant(np.nan, dtype))
 
 
 spacing = elementwise("spacing", np.spacing, {"f": _spacing}, flops=6)

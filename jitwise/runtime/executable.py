@@ -129,6 +129,14 @@ def compile_graph(
     return executable
 
 
+def writing_last(executable: Executable) -> Executable:
+    """The same, with a program that writes to arguments when all is computed: no kernel writes
+    over one.
+    """
+    text = Lowering(executable.graph, executable.bodies, over_inputs=False).run()
+    return executable._replace(text=text, program=native_program(text))
+
+
 def native_program(text: ProgramText) -> Any:
     """What the native machine runs."""
     from . import _native

@@ -6,11 +6,16 @@ Sizes in attributes are values of a call; they come as further operands:
 
 A function that gives another type than was seen when it was traced makes the machine give up: the
 call is traced again, or runs as Python. What an op that may refuse its operands raises is marked as
-NumPy's: it is no fault, even where the user's function catches it.
+NumPy's: it is no fault, even where the user's function catches it. Floating-point errors become
+flags of the program: they are NumPy's to tell where the user's function calls it. `np.errstate`
+takes a microsecond to enter, as long as a small call of NumPy; the state itself is the value of a
+context variable, and is made once, where this NumPy has that variable.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -18,6 +23,43 @@ import numpy as np
 from ..ir.dims import Dim
 from ..ir.graph import Op
 from ..ops.call import Unexpected
+from ._native import report_float_error
+
+
+def _state() -> tuple[Any, Any]:
+    """NumPy's variable, and the value for the state in which errors are reported to the program."""
+    try:
+        from numpy._core import umath
+
+        module: Any = umath
+        state = module._make_extobj(all="call", call=report_float_error)
+        return module._extobj_contextvar, state
+    except (ImportError, AttributeError, TypeError):
+        return None, None
+
+
+_variable, _reporting_state = _state()
+
+
+class _Reporting:
+    """Enters the state that was made before."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> None:
+        self.token = _variable.set(_reporting_state)
+
+    def __exit__(self, *error: object) -> None:
+        _variable.reset(self.token)
+
+
+def _errstate() -> AbstractContextManager[Any]:
+    return np.errstate(all="call", call=report_float_error)
+
+
+reporting: Callable[[], AbstractContextManager[Any]] = (
+    _errstate if _variable is None else _Reporting
+)
 
 
 class HostCall:
@@ -37,7 +79,8 @@ class HostCall:
         values = dict(zip(self.sizes, map(int, arrays[self.count :]), strict=True))
         attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
         try:
-            result = self.evaluate(*arrays[: self.count], **attrs)
+            with reporting():
+                result = self.evaluate(*arrays[: self.count], **attrs)
         except Unexpected:  # no array has None in it: the machine gives up, and the call is traced
             return (None,) * len(self.types) if len(self.types) > 1 else None
         except Exception as error:

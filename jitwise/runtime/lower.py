@@ -69,9 +69,11 @@ def _instruction_text(instruction: tuple[Any, ...]) -> str:
 
 
 class Lowering:
-    """Walks one fused graph; `compiled` has the kernel of each fusion's body."""
+    """Walks one fused graph; with `over_inputs` kernels write over arguments before the end."""
 
-    def __init__(self, graph: Graph, compiled: dict[Graph, CompiledBody]) -> None:
+    def __init__(
+        self, graph: Graph, compiled: dict[Graph, CompiledBody], over_inputs: bool = True
+    ) -> None:
         self.graph = graph
         self.compiled = compiled
         self.table = DimTable(graph.symbols)
@@ -84,7 +86,7 @@ class Lowering:
         self.late = {op for ops in self.deferred.values() for op in ops}
         self.lives: Lifetimes = lifetimes(graph, self.late)
         self.replaced = replacements(graph)
-        self.direct = overwritten(graph)  # the inputs that kernels' results become
+        self.direct = overwritten(graph) if over_inputs else {}  # what kernels' results become
         self.read_last = self._read_last() if self.direct else set()
         self.places = placements(graph)
         self.outputs = destined(graph)

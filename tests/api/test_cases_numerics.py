@@ -131,7 +131,6 @@ def test_subnormals_are_kept_in_the_callers_thread_and_in_the_helpers():
     assert np.float64(1e-310) / 2 == 5e-311
 
 
-NOT_YET = "compiled code raises no floating-point warnings and does not look at np.errstate"
 FLAWED = {
     "floor_divide": (lambda a: a[0] // a[1], np.array([[0, 1, -1, 7], [0, 0, 0, 2]])),
     "divide": (lambda a: 1 / a, np.array([1.0, 0.0])),
@@ -142,7 +141,6 @@ FLAWED = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason=NOT_YET)
 @pytest.mark.parametrize("name", FLAWED)
 def test_an_error_state_that_raises_raises(name):
     function, argument = FLAWED[name]
@@ -153,7 +151,6 @@ def test_an_error_state_that_raises_raises(name):
                 jitted(argument)
 
 
-@pytest.mark.xfail(strict=True, reason=NOT_YET)
 @pytest.mark.parametrize("name", FLAWED)
 def test_a_floating_point_fault_warns_and_an_error_state_that_ignores_does_not(name):
     function, argument = FLAWED[name]

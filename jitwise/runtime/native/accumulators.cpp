@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "float_flags.h"
 #include "half.h"
 #include "wide.h"
 
@@ -136,6 +137,12 @@ JITWISE_WIDE void max_f64(char *dst, const char *src, std::int64_t count) {
     merge_dense<Max, double>(dst, src, count);
 }
 
+template <void (*merge)(char *, const char *, std::int64_t)>
+void quietly(char *dst, const char *src, std::int64_t count) {
+    const float_flags::Kept kept;
+    merge(dst, src, count);
+}
+
 template <class Op>
 void merge_half(char *dst, const char *src, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -209,6 +216,7 @@ JITWISE_WIDE void merge_index(ElementType type, bool is_min, char *values, std::
 template <ElementType type, bool is_min>
 void merge_indexed(char *values, std::int64_t *indices, const char *other_values,
                    const std::int64_t *other_indices, std::int64_t count) {
+    const float_flags::Kept kept(type >= ElementType::f16);
     merge_index(type, is_min, values, indices, other_values, other_indices, count);
 }
 
@@ -284,8 +292,8 @@ void prepare_real(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<T>(r.op);
     if (r.op == Combine::add) r.merge = sizeof(T) == 4 ? add_f32 : add_f64;
-    if (r.op == Combine::min) r.merge = sizeof(T) == 4 ? min_f32 : min_f64;
-    if (r.op == Combine::max) r.merge = sizeof(T) == 4 ? max_f32 : max_f64;
+    if (r.op == Combine::min) r.merge = sizeof(T) == 4 ? quietly<min_f32> : quietly<min_f64>;
+    if (r.op == Combine::max) r.merge = sizeof(T) == 4 ? quietly<max_f32> : quietly<max_f64>;
     T identity = 0;
     if (r.op == Combine::multiply) identity = 1;
     if (r.op == Combine::min || r.op == Combine::argmin) identity = infinity;
@@ -299,6 +307,8 @@ void prepare_complex(Reduction &r) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
     r.merge = plain_merge<std::complex<T>>(r.op);
     if (r.op == Combine::add) r.merge = sizeof(T) == 4 ? add_c64 : add_c128;
+    if (r.op == Combine::min) r.merge = quietly<merge_plain<Min, std::complex<T>>>;
+    if (r.op == Combine::max) r.merge = quietly<merge_plain<Max, std::complex<T>>>;
     std::complex<T> identity;
     if (r.op == Combine::multiply) identity = T(1);
     if (r.op == Combine::min || r.op == Combine::argmin) identity = {infinity, infinity};
@@ -316,11 +326,11 @@ void prepare_half(Reduction &r) {
         identity = 0x3c00;
         break;
     case Combine::min:
-        r.merge = merge_half<Min>;
+        r.merge = quietly<merge_half<Min>>;
         identity = infinity;
         break;
     case Combine::max:
-        r.merge = merge_half<Max>;
+        r.merge = quietly<merge_half<Max>>;
         identity = infinity | 0x8000;
         break;
     case Combine::argmin: identity = infinity; break;

@@ -121,14 +121,14 @@ public:
         return true;
     }
 
-    Status run() {
+    Status run(FloatErrors *errors) {
         const std::size_t count = parts_->program->output_count();
         results_.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             results_.push_back(Result());
             results_[i].array = nullptr;
         }
-        return parts_->program->run(views_.data(), results_.data());
+        return parts_->program->run(views_.data(), results_.data(), errors);
     }
 
     bool program_guards_hold() const {
@@ -206,7 +206,7 @@ Found prepare(Attempt &attempt, const EntryParts &parts) {
 
 }  // namespace
 
-Outcome try_entry(Entry *entry, const Signature &call, PyObject **result, Memo *memo) {
+Outcome try_entry(Entry *entry, const Signature &call, Answer *answer, Memo *memo) {
     EntryParts *parts = entry->parts;
     if (parts == nullptr || !anchors_match(parts->anchors, call)) return Outcome::no_match;
     Attempt attempt(parts, call);
@@ -222,16 +222,24 @@ Outcome try_entry(Entry *entry, const Signature &call, PyObject **result, Memo *
     }
     // Before the run: while it has given up the GIL, arguments may be given another shape.
     const bool learned = memo != nullptr && attempt.teach(memo, entry);
-    switch (attempt.run()) {
+    switch (attempt.run(entry->watched ? &answer->errors : nullptr)) {
         case Status::ok: break;
+        case Status::flagged: return Outcome::done;
         case Status::guard_failed: return Outcome::no_match;
         case Status::deoptimize: ++entry->deoptimizations; return Outcome::no_match;
         case Status::error: return Outcome::failed;
         case Status::broken: return Outcome::error;  // what was written cannot be taken back
     }
     ++entry->hits;
-    *result = attempt.output();
-    if (*result == nullptr) return parts->writes ? Outcome::error : Outcome::failed;
+    leave_out_ignored(answer->errors);
+    answer->result = attempt.output();
+    if (answer->result == nullptr) return parts->writes ? Outcome::error : Outcome::failed;
+    if (must_be_watched(entry)) {
+        Py_CLEAR(answer->result);
+        const Outcome again = try_entry(entry, call, answer, memo);
+        entry->watched = answer->errors.flags != 0;
+        return again;
+    }
     return learned ? Outcome::remembered : Outcome::done;
 }
 

@@ -235,6 +235,7 @@ Entry *make_entry(const Signature &call, const EntryArguments &arguments) {
     entry->program = nullptr;
     entry->name = nullptr;
     entry->hits = entry->deoptimizations = entry->replays = 0;
+    entry->watched = false;
     entry->parts = new EntryParts();
     PyObject_GC_Track(entry);
     Py_INCREF(arguments.program);
@@ -242,7 +243,10 @@ Entry *make_entry(const Signature &call, const EntryArguments &arguments) {
     PyObject *name = arguments.name == nullptr ? Py_None : arguments.name;
     Py_INCREF(name);
     entry->name = name;
-    if (parse_parts(call, arguments, entry->parts)) return entry;
+    if (parse_parts(call, arguments, entry->parts)) {
+        entry->watched = entry->parts->writes;
+        return entry;
+    }
     Py_DECREF(entry);
     return nullptr;
 }

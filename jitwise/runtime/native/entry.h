@@ -52,11 +52,18 @@ struct Entry {
     unsigned long long hits;
     unsigned long long deoptimizations;
     unsigned long long replays;  // hits served from memory
+    bool watched;                // runs begin without flags; see attempt.h
 };
 
 // What became of trying an entry.
 // remembered: done, and its memo knows all. failed: the program raised, and wrote to no argument.
 enum class Outcome { done, remembered, no_match, fallback, error, failed };
+
+// What a call gives, when an entry has served it.
+struct Answer {
+    PyObject *result = nullptr;  // null with flags: the program stopped before it wrote
+    FloatErrors errors;          // those that are not ignored
+};
 
 class Memo;
 
@@ -74,6 +81,6 @@ bool anchors_match(const std::vector<Anchor> &anchors, const Signature &call);
 Found entry_matches(Entry *entry, const Signature &call);
 // Serve the call if captures, guards and the program allow it. `words` are known to be equal.
 // `memo` of the arguments, unless null, learns how the call was served: then `remembered`.
-Outcome try_entry(Entry *entry, const Signature &call, PyObject **result, Memo *memo);
+Outcome try_entry(Entry *entry, const Signature &call, Answer *answer, Memo *memo);
 
 }  // namespace jitwise::dispatch

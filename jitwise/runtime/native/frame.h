@@ -33,6 +33,8 @@ struct OutOfBounds {
     int axis;
     std::int64_t size;
 };
+// Floating-point errors that are not ignored, before anything was written to.
+struct Flagged {};
 
 // Work, in nanoseconds, for which the GIL is given up.
 constexpr double release_threshold = 5000;
@@ -45,6 +47,7 @@ struct Frame {
     Slot *slots;
     PyThreadState *released = nullptr;
     bool wrote = false;  // to memory that is not ours
+    FloatErrors *errors = nullptr;
 
     Frame(const Program &program, char *memory, const View *inputs);
     ~Frame();
@@ -63,6 +66,9 @@ struct Frame {
             released = nullptr;
         }
     }
+    // An argument is written to next; with `computes` by arithmetic, which may raise more flags.
+    // Throws Flagged.
+    void before_write(bool computes);
     void free(Slot &slot);
     // Dense memory of the slot's own for the shape now in `slot.shape`; sets strides.
     void allocate(Slot &slot, ElementType type, int ndim, bool is_output);

@@ -9,8 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "calls.h"
-#include "entry_table.h"
+#include "answers.h"
 
 namespace jitwise::dispatch {
 
@@ -21,86 +20,20 @@ constexpr std::size_t long_list = 4;  // beyond it, the entry that served last i
 PyTypeObject *function_type;
 bool all_disabled = false;
 
-struct Function {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    PyObject *miss;
-    PyObject *fallback;
-    PyObject *failed;  // or null
-    PyObject *opaque_types;  // a tuple, or null
-    PyObject *dict;
-    PyObject *weak_references;
-    Table *table;
-    unsigned long long misses;
-    bool disabled;
-};
-
-Function *function_of(PyObject *self) { return reinterpret_cast<Function *>(self); }
-
-PyObject *call_fallback(Function *function, const Call &call) {
-    PyObject *fallback = function->fallback;
-    if (fallback == nullptr) return PyErr_Format(PyExc_RuntimeError, "the function was collected");
-    if (Py_EnterRecursiveCall(" while calling a compiled function's Python code")) return nullptr;
-    Py_INCREF(fallback);
-    PyObject *result = PyObject_Vectorcall(fallback, call.args, call.nargsf, call.names);
-    Py_DECREF(fallback);
-    Py_LeaveRecursiveCall();
-    return result;
-}
-
-PyObject *call_miss(Function *function, const Call &call) {
-    ++function->misses;
-    PyObject *miss = function->miss;
-    if (miss == nullptr) return PyErr_Format(PyExc_RuntimeError, "the function was collected");
-    const TupleAndDict packed(call);
-    if (!packed.good || Py_EnterRecursiveCall(" while compiling a function")) return nullptr;
-    Py_INCREF(miss);
-    PyObject *result = PyObject_CallFunctionObjArgs(miss, packed.args, packed.kwargs, nullptr);
-    Py_DECREF(miss);
-    Py_LeaveRecursiveCall();
-    return result;
-}
-
-// The program of `entry` raised the exception that is set. Whether it is the function's own, and
-// what to do if it is not, is for `failed` to say; want of memory and interrupts are not asked
-// about.
-PyObject *call_failed(Function *function, Entry *entry, const Call &call) {
-    PyObject *failed = function->failed;
-    if (failed == nullptr || !PyErr_ExceptionMatches(PyExc_Exception) ||
-        PyErr_ExceptionMatches(PyExc_MemoryError))
-        return nullptr;
-    PyObject *type, *error, *traceback;
-    PyErr_Fetch(&type, &error, &traceback);
-    PyErr_NormalizeException(&type, &error, &traceback);
-    if (traceback != nullptr) PyException_SetTraceback(error, traceback);
-    PyObject *result = nullptr;
-    const TupleAndDict packed(call);
-    if (packed.good) {
-        Py_INCREF(failed);
-        result = PyObject_CallFunctionObjArgs(failed, reinterpret_cast<PyObject *>(entry), error,
-                                              packed.args, packed.kwargs, nullptr);
-        Py_DECREF(failed);
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    return result;
-}
-
 // `*served` is the entry that gave the outcome, if one did.
-Outcome try_list(EntryList *list, const Signature &signature, Entry **served, PyObject **result,
+Outcome try_list(EntryList *list, const Signature &signature, Entry **served, Answer *answer,
                  Memo *memo) {
     const std::size_t count = list->entries.size();
     const std::size_t first = count > long_list ? list->recent : count;
     if (first < count) {
         *served = list->entries[first];
-        const Outcome outcome = try_entry(*served, signature, result, memo);
+        const Outcome outcome = try_entry(*served, signature, answer, memo);
         if (outcome != Outcome::no_match) return outcome;
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (i == first) continue;
         *served = list->entries[i];
-        const Outcome outcome = try_entry(*served, signature, result, memo);
+        const Outcome outcome = try_entry(*served, signature, answer, memo);
         if (outcome == Outcome::no_match) continue;
         // Python entries stay last, whatever they serve: they may hold for every call.
         if (outcome == Outcome::done || outcome == Outcome::remembered) list->recent = i;
@@ -111,7 +44,7 @@ Outcome try_list(EntryList *list, const Signature &signature, Entry **served, Py
 
 // The long way: describe the call, find its entries, try them. `*served`: a new reference to the
 // entry that failed.
-Outcome look_up(Function *function, const Call &call, Entry **served, PyObject **result) {
+Outcome look_up(Function *function, const Call &call, Entry **served, Answer *answer) {
     Signature signature;
     if (!signature.scan(call.args, call.count(), call.names, function->opaque_types))
         return Outcome::no_match;
@@ -121,8 +54,8 @@ Outcome look_up(Function *function, const Call &call, Entry **served, PyObject *
     ++list->users;
     Memo *memo = table.memory.wants() ? Memo::of_arguments(signature) : nullptr;
     const std::uint64_t changes = table.changes();
-    const Outcome outcome = try_list(list, signature, served, result, memo);
-    if (outcome == Outcome::failed) Py_INCREF(*served);
+    const Outcome outcome = try_list(list, signature, served, answer, memo);
+    if (outcome == Outcome::failed || answer->errors.flags != 0) Py_INCREF(*served);
     list->release();
     if (memo == nullptr) return outcome;
     // The entry may have been removed during the run.
@@ -134,7 +67,7 @@ Outcome look_up(Function *function, const Call &call, Entry **served, PyObject *
 }
 
 // A call like one that is remembered.
-Outcome recall(Function *function, const Call &call, Entry **served, PyObject **result) {
+Outcome recall(Function *function, const Call &call, Entry **served, Answer *answer) {
     const Memory &memory = function->table->memory;
     FoundLeaves found;
     PyObject *const *leaves;
@@ -145,8 +78,8 @@ Outcome recall(Function *function, const Call &call, Entry **served, PyObject **
         Memo *memo = memory.recall(call.args, call.count(), call.names, found, &leaves, place);
         if (memo == nullptr) break;
         ++memo->users;
-        outcome = memo->run(leaves, result);
-        if (outcome == Outcome::failed) {
+        outcome = memo->run(leaves, answer);
+        if (outcome == Outcome::failed || answer->errors.flags != 0) {
             *served = memo->entry();
             Py_INCREF(*served);
         }
@@ -157,14 +90,18 @@ Outcome recall(Function *function, const Call &call, Entry **served, PyObject **
 }
 
 PyObject *dispatch(Function *function, const Call &call) {
-    PyObject *result = nullptr;
+    Answer answer;
     Entry *served = nullptr;
-    Outcome outcome = recall(function, call, &served, &result);
-    if (outcome == Outcome::done) return result;
-    if (outcome == Outcome::no_match) outcome = look_up(function, call, &served, &result);
+    Outcome outcome = recall(function, call, &served, &answer);
+    if (outcome == Outcome::no_match) outcome = look_up(function, call, &served, &answer);
+    PyObject *result = answer.result;
     switch (outcome) {
         case Outcome::done:
-        case Outcome::remembered: return result;
+        case Outcome::remembered:
+            if (answer.errors.flags == 0) return result;
+            result = call_flagged(function, served, answer, call);
+            Py_DECREF(served);
+            return result;
         case Outcome::fallback: return call_fallback(function, call);
         case Outcome::error: return nullptr;
         case Outcome::failed:
@@ -316,15 +253,18 @@ PyObject *function_repr(PyObject *self) {
 }
 
 PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *const names[] = {"miss", "fallback", "failed", nullptr};
-    PyObject *miss, *fallback, *failed = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:Function", const_cast<char **>(names),
-                                     &miss, &fallback, &failed))
+    static const char *const names[] = {"miss", "fallback", "failed", "flagged", nullptr};
+    PyObject *miss, *fallback, *failed = nullptr, *flagged = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO:Function", const_cast<char **>(names),
+                                     &miss, &fallback, &failed, &flagged))
         return nullptr;
     if (failed == Py_None) failed = nullptr;
+    if (flagged == Py_None) flagged = nullptr;
     if (!PyCallable_Check(miss) || !PyCallable_Check(fallback) ||
-        (failed != nullptr && !PyCallable_Check(failed)))
-        return PyErr_Format(PyExc_TypeError, "miss, fallback and failed must be callable");
+        (failed != nullptr && !PyCallable_Check(failed)) ||
+        (flagged != nullptr && !PyCallable_Check(flagged)))
+        return PyErr_Format(PyExc_TypeError,
+                            "miss, fallback, failed and flagged must be callable");
     PyObject *self = type->tp_alloc(type, 0);
     if (self == nullptr) return nullptr;
     Function *function = function_of(self);
@@ -335,6 +275,8 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     function->fallback = fallback;
     Py_XINCREF(failed);
     function->failed = failed;
+    Py_XINCREF(flagged);
+    function->flagged = flagged;
     function->table = new (std::nothrow) Table();
     if (function->table != nullptr) return self;
     Py_DECREF(self);
@@ -347,6 +289,7 @@ int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(function->miss);
     Py_VISIT(function->fallback);
     Py_VISIT(function->failed);
+    Py_VISIT(function->flagged);
     Py_VISIT(function->opaque_types);
     Py_VISIT(function->dict);
     return function->table == nullptr ? 0 : function->table->visit(visit, arg);
@@ -357,6 +300,7 @@ int function_clear(PyObject *self) {
     Py_CLEAR(function->miss);
     Py_CLEAR(function->fallback);
     Py_CLEAR(function->failed);
+    Py_CLEAR(function->flagged);
     Py_CLEAR(function->opaque_types);
     Py_CLEAR(function->dict);
     if (function->table != nullptr) function->table->clear();

@@ -1,8 +1,11 @@
-// IEEE half precision to single and back, in integer arithmetic, rounding to nearest even.
+// IEEE half precision to single and back, in integer arithmetic, rounding to nearest even. Of the
+// flags only overflow is raised.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+
+#include "float_flags.h"
 
 namespace jitwise {
 
@@ -29,7 +32,10 @@ inline std::uint16_t float_to_half(float value) {
     bits &= 0x7fffffff;
     if (bits > 0x7f800000)
         return sign | 0x7c00 | static_cast<std::uint16_t>((bits >> 13) & 0x3ff) | 0x200;
-    if (bits >= 0x477ff000) return sign | 0x7c00;
+    if (bits >= 0x477ff000) {
+        if (bits != 0x7f800000) float_flags::raise(float_flags::overflow);
+        return sign | 0x7c00;
+    }
     if (bits >= 0x38800000) {
         std::uint32_t rounded = bits + 0xfff + ((bits >> 13) & 1);
         return sign | static_cast<std::uint16_t>((rounded - 0x38000000) >> 13);

@@ -3,6 +3,8 @@
 // else the whole call runs again as Python.
 #include <cstring>
 
+#include "error_state.h"
+#include "float_flags.h"
 #include "frame.h"
 #include "machine_numpy.h"
 #include "small_buffer.h"
@@ -33,7 +35,11 @@ PyObject *call(Frame &frame, const Instruction &now, const int *words) {
     if (arguments.get() == nullptr) throw PythonError();
     for (int i = 0; i < now.in_count; ++i)
         PyTuple_SET_ITEM(arguments.get(), i, frame.array_of(frame.slots[words[i]]));
+    // NumPy clears the flags for itself, and reports its own errors.
+    const int before = float_flags::raised();
+    reported_float_errors = 0;
     PyObject *result = PyObject_Call(now.callable, arguments.get(), nullptr);
+    float_flags::set(before | reported_float_errors);
     if (result == nullptr) throw PythonError();
     return result;
 }

@@ -17,6 +17,8 @@ void execute_kernel(Frame &frame, const Instruction &now) {
     const int operands = now.in_count + now.out_count;
     SmallBuffer<View, 12> views(operands);
     for (int k = 0; k < operands; ++k) views[k] = frame.slots[words[k]].view;
+    for (int k = now.in_count; k < operands; ++k)
+        if (views[k].owner != nullptr) frame.before_write(true);
     words += operands;
     SmallBuffer<std::int64_t, 12> shape(now.ndim + 1);
     std::int64_t points = 1;
@@ -100,7 +102,7 @@ void execute_copy(Frame &frame, const Instruction &now) {
         if (dst.shape[axis] != src.shape[axis])
             throw ShapeMismatch("a copy between different shapes");
     const int itemsize = size_of(dst.type);
-    frame.wrote |= dst.view.owner != nullptr;
+    if (dst.view.owner != nullptr) frame.before_write(false);
     if (product(dst.shape, dst.view.ndim) * itemsize > large_copy) frame.release_gil();
     copy_view(dst.view, src.view, itemsize);
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "accumulators.h"
+#include "float_flags.h"
 #include "wide.h"
 
 #define JITWISE_INLINE __attribute__((always_inline)) inline
@@ -211,6 +212,7 @@ Combine as_bits(Combine op) {
 bool reduce_by_tree(const Reduction &r, int lanes, char *accumulators, char *scalar) {
     char *values = accumulators + r.offset;
     if (!is_ordered(r.type)) return false;
+    const float_flags::Kept kept(r.type > ElementType::f16 && r.op != Combine::add);
     if (is_index(r.op)) {
         const std::int64_t index = index_wide(
             r.op, r.type, values,

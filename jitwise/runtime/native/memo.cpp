@@ -218,14 +218,14 @@ public:
         return Found::yes;
     }
 
-    Status run(const Program &program) {
+    Status run(const Program &program, FloatErrors *errors) {
         const std::size_t count = program.output_count();
         results_.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             results_.push_back(Result());
             results_[i].array = nullptr;
         }
-        return memo_.replay_->run(inputs_.data(), results_.data());
+        return memo_.replay_->run(inputs_.data(), results_.data(), errors);
     }
 
     PyObject *output(const Recipe &recipe) {
@@ -242,14 +242,15 @@ private:
     InlineVector<Result, 2> results_;
 };
 
-Outcome Memo::run(PyObject *const *leaves, PyObject **result) const {
+Outcome Memo::run(PyObject *const *leaves, Answer *answer) const {
     const EntryParts *parts = entry_->parts;
     if (parts == nullptr) return Outcome::no_match;
     Run run(*this, leaves);
     Found found = run.look_up(*parts);
     if (found == Found::yes) found = run.find_inputs(*parts);
     if (found != Found::yes) return found == Found::no ? Outcome::no_match : Outcome::error;
-    switch (run.run(*parts->program)) {
+    switch (run.run(*parts->program, entry_->watched ? &answer->errors : nullptr)) {
+        case Status::flagged:  // what writes is not remembered
         case Status::ok: break;
         case Status::error: return Outcome::failed;
         case Status::broken: return Outcome::error;
@@ -258,8 +259,16 @@ Outcome Memo::run(PyObject *const *leaves, PyObject **result) const {
     }
     ++entry_->hits;
     ++entry_->replays;
-    *result = run.output(parts->recipe);
-    return *result == nullptr ? Outcome::failed : Outcome::done;
+    leave_out_ignored(answer->errors);
+    answer->result = run.output(parts->recipe);
+    if (answer->result == nullptr) return Outcome::failed;
+    if (must_be_watched(entry_)) {
+        Py_CLEAR(answer->result);
+        const Outcome again = this->run(leaves, answer);
+        entry_->watched = answer->errors.flags != 0;
+        return again;
+    }
+    return Outcome::done;
 }
 
 int Memo::visit(visitproc visit, void *arg) const {

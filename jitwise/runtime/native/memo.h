@@ -63,7 +63,7 @@ public:
         return args;
     }
     // Serve the call if captures and guards allow it; the caller keeps the memo.
-    Outcome run(PyObject *const *leaves, PyObject **result) const;
+    Outcome run(PyObject *const *leaves, Answer *answer) const;
 
     void release() {
         if (--users == 0) delete this;

@@ -8,6 +8,8 @@
 #include "machine_numpy.h"
 
 #include "kernel_object.h"
+#include "error_state.h"
+#include "float_flags.h"
 #include "library.h"
 #include "memory.h"
 #include "pool.h"
@@ -84,6 +86,19 @@ void bind_settings(nb::module_ &module) {
                "Whether matrix products of a dtype run natively.");
 }
 
+// What NumPy calls, with its name of an error and its number, where `np.errstate(call=...)` says.
+void report_float_error(nb::handle, int flags) { reported_float_errors |= flags; }
+
+void bind_float_errors(nb::module_ &module) {
+    module.def("report_float_error", report_float_error, nb::arg("name"), nb::arg("flags"),
+               "Raise flags in the program that is being run, once its call of Python is over.");
+    module.def("ignored_float_errors", ignored_float_errors,
+               "The flags that NumPy's error state ignores.");
+    module.def("float_flags", float_flags::raised, "The flags of this thread.");
+    module.def("set_float_flags", float_flags::set, nb::arg("flags"),
+               "Have these flags raised in this thread, and no others.");
+}
+
 }  // namespace
 
 }  // namespace jitwise
@@ -102,6 +117,7 @@ NB_MODULE(_native, module) {
     bind_kernel(module);
     bind_program(module);
     bind_settings(module);
+    bind_float_errors(module);
 #if JITWISE_HAS_DISPATCHER
     bind_function(module);
 #endif

@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "float_flags.h"
 #include "processors.h"
 
 namespace jitwise {
@@ -50,6 +51,7 @@ struct Pool {
     Job job{};
     std::exception_ptr failure;
     std::atomic<bool> failed{false};
+    std::atomic<int> float_errors{0};  // flags that helpers raised
 
     std::mutex mutex;  // parking, and starting helpers
     std::condition_variable wake;
@@ -97,7 +99,11 @@ void take_items(Pool &pool) {
 void try_to_help(Pool &pool) {
     if (!pool.open.load()) return;
     pool.inside.fetch_add(1);
-    if (pool.open.load() && pool.seats.fetch_sub(1) > 0) take_items(pool);
+    if (pool.open.load() && pool.seats.fetch_sub(1) > 0) {
+        float_flags::Scope flags;
+        take_items(pool);
+        if (const int raised = flags.finish()) pool.float_errors.fetch_or(raised);
+    }
     pool.inside.fetch_sub(1);
 }
 
@@ -166,6 +172,7 @@ void parallel_for(std::int64_t items, std::int64_t grain, Body body, void *conte
     if (pool.helpers.load() < threads - 1) start_helpers(pool, threads - 1);
     pool.job = {body, context, items, grain, threads - 1};
     pool.failed.store(false);
+    pool.float_errors.store(0);
     pool.failure = nullptr;
     pool.seats.store(threads - 1);
     pool.next.store(0);
@@ -178,6 +185,7 @@ void parallel_for(std::int64_t items, std::int64_t grain, Body body, void *conte
     take_items(pool);
     pool.open.store(false);
     wait_for_helpers(pool);
+    float_flags::raise(pool.float_errors.load());
     std::exception_ptr failure = std::move(pool.failure);
     pool.failure = nullptr;
     pool.busy.store(false, std::memory_order_release);

@@ -6,7 +6,7 @@
 // the first need, spin for a moment after each job, then park. A caller that finds the pool at work
 // for someone else, or that runs inside of it, does its items alone: nobody ever waits for the
 // pool. After fork the child starts its own helpers. An exception in a body ends the job and is
-// rethrown.
+// rethrown. Floating-point flags that helpers raise are raised in the caller.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "error_state.h"
+#include "float_flags.h"
 #include "frame.h"
 #include "kernel.h"
 #include "machine_numpy.h"
@@ -87,6 +89,29 @@ static void set_index_error(const OutOfBounds &error) {
     PyErr_Restore(type, value, traceback);
 }
 
+void Frame::before_write(bool computes) {
+    if (wrote) return;
+    const int raised = errors == nullptr ? 0 : float_flags::raised();
+    if (errors != nullptr && computes) {
+        need_gil();
+        if (float_errors_are_strict()) {
+            errors->flags = unknown_flags;
+            throw Flagged();
+        }
+        float_flags::set(raised);
+    }
+    if (raised != 0) {
+        need_gil();
+        const int counted = raised & ~ignored_float_errors();
+        if (counted != 0) {
+            errors->flags = counted;
+            throw Flagged();
+        }
+        float_flags::set(raised);  // Python code may have run
+    }
+    wrote = true;
+}
+
 Status status_of_exception() {
     try {
         throw;
@@ -96,6 +121,8 @@ Status status_of_exception() {
         return Status::error;
     } catch (const OutOfBounds &error) {
         set_index_error(error);
+    } catch (const Flagged &) {
+        return Status::flagged;
     } catch (const OutOfMemory &error) {
         PyErr_Format(PyExc_MemoryError, "no memory for a temporary of %zu bytes", error.size);
     } catch (const std::bad_alloc &) {
@@ -169,14 +196,18 @@ void deliver(Frame &frame, const Program &program, Result *results) {
     }
 }
 
-Status run_in_frame(const Program &program, char *memory, const View *inputs, Result *results) {
+Status run_in_frame(const Program &program, char *memory, const View *inputs, Result *results,
+                    FloatErrors *errors) {
     Frame frame(program, memory, inputs);
+    frame.errors = errors;
     if (!program.dims.evaluate(inputs, frame.dims)) return Status::deoptimize;
     if (!program.dims.guards_hold(frame.dims)) return Status::guard_failed;
     const std::size_t count = program.outputs.size();
     for (std::size_t i = 0; i < count; ++i) results[i].array = nullptr;
+    float_flags::Scope flags(errors != nullptr);
     try {
         execute(frame, program);
+        if (errors != nullptr) *errors = {flags.finish(), frame.wrote};
         frame.need_gil();
         deliver(frame, program, results);
         return Status::ok;
@@ -191,10 +222,10 @@ Status run_in_frame(const Program &program, char *memory, const View *inputs, Re
 
 }  // namespace
 
-Status Program::run(const View *inputs, Result *results) const {
+Status Program::run(const View *inputs, Result *results, FloatErrors *errors) const {
     try {
         SmallBuffer<char, 3072> memory(frame_bytes);
-        return run_in_frame(*this, memory.data(), inputs, results);
+        return run_in_frame(*this, memory.data(), inputs, results, errors);
     } catch (const std::bad_alloc &) {
         PyErr_NoMemory();
         return Status::error;

@@ -32,8 +32,18 @@ struct Result {
 };
 
 // error: a Python exception is set, and arguments are as they were. broken: one is set, and an
-// argument may have been written to.
-enum class Status { ok, guard_failed, deoptimize, error, broken };
+// argument may have been written to. flagged: stopped before the first write to an argument, for
+// floating-point errors that are not ignored.
+enum class Status { ok, guard_failed, deoptimize, error, broken, flagged };
+
+// What is to be done about flags has to be known before they are raised.
+constexpr int unknown_flags = 16;
+
+// The floating-point errors of a run.
+struct FloatErrors {
+    int flags = 0;         // see float_flags.h; unknown_flags where they cannot be waited for
+    bool written = false;  // arguments were written to
+};
 
 // The exception for a program that the machine cannot run: a fault of who built it.
 extern PyObject *fault_exception;
@@ -89,7 +99,9 @@ struct alignas(16) Constant {
 
 class Program {
 public:
-    Status run(const View *inputs, Result *results) const;
+    // With `errors` the run begins without flags, looks at them before it writes to an argument,
+    // and tells them; the flags of the thread are then what they were. Else they add up.
+    Status run(const View *inputs, Result *results, FloatErrors *errors = nullptr) const;
 
     std::size_t input_count() const { return inputs.size(); }
     std::size_t output_count() const { return outputs.size(); }

@@ -55,7 +55,8 @@ nb::object array_of(Result &result) {
     return nb::steal(array);
 }
 
-nb::list run_program(const ProgramObject &program, nb::handle arguments) {
+nb::list run_program(const ProgramObject &program, nb::handle arguments,
+                     FloatErrors *errors = nullptr) {
     std::vector<nb::object> arrays = converted(program, arguments);
     std::vector<View> views;
     for (nb::object &object : arrays) {
@@ -66,8 +67,9 @@ nb::list run_program(const ProgramObject &program, nb::handle arguments) {
                          object.ptr()});
     }
     std::vector<Result> results(program.output_count());
-    switch (program.run(views.data(), results.data())) {
+    switch (program.run(views.data(), results.data(), errors)) {
     case Status::ok: break;
+    case Status::flagged: return nb::list();
     case Status::guard_failed:
         PyErr_SetString(guard_failure_exception, "a guard does not hold");
         throw nb::python_error();
@@ -80,6 +82,14 @@ nb::list run_program(const ProgramObject &program, nb::handle arguments) {
     nb::list list;
     for (Result &result : results) list.append(array_of(result));
     return list;
+}
+
+// Results, and the floating-point flags that were raised on the way. Without results, the program
+// stopped before it wrote to an input.
+nb::tuple run_and_tell(const ProgramObject &program, nb::handle arguments) {
+    FloatErrors errors;
+    nb::list results = run_program(program, arguments, &errors);
+    return nb::make_tuple(results, errors.flags);
 }
 
 int traverse(PyObject *self, visitproc visit, void *arg) {
@@ -118,7 +128,14 @@ void bind_program(nb::module_ &module) {
         .def("__init__", make_program, nb::arg("name"), nb::arg("symbols"), nb::arg("dims"),
              nb::arg("guards"), nb::arg("inputs"), nb::arg("slots"), nb::arg("instructions"),
              nb::arg("outputs"))
-        .def("run", run_program, nb::arg("arrays"), "Results for these inputs, as arrays.")
+        .def(
+            "run",
+            [](const ProgramObject &program, nb::handle arrays) {
+                return run_program(program, arrays);
+            },
+            nb::arg("arrays"), "Results for these inputs, as arrays.")
+        .def("run_and_tell", run_and_tell, nb::arg("arrays"),
+             "Results for these inputs, and the floating-point flags, as NumPy numbers them.")
         .def_prop_ro("name", [](const ProgramObject &program) { return program.name; })
         .def_prop_ro("instruction_count",
                      [](const ProgramObject &program) { return program.instructions.size(); });

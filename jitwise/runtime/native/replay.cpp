@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "float_flags.h"
 #include "frame.h"
 #include "kernel.h"
 #include "machine_numpy.h"
@@ -333,13 +334,14 @@ void Replay::deliver(State &state, Result *results) const {
     }
 }
 
-Status Replay::run(char *const *inputs, Result *results) const {
+Status Replay::run(char *const *inputs, Result *results, FloatErrors *errors) const {
     // A program that the garbage collector has emptied has lost its kernels.
     if (program_.instructions.empty()) return Status::deoptimize;
     const std::size_t count = results_.size();
     for (std::size_t i = 0; i < count; ++i) results[i].array = nullptr;
     for (const Integer &integer : integers_)
         if (std::memcmp(inputs[integer.input], &integer.value, 8) != 0) return Status::guard_failed;
+    float_flags::Scope flags(errors != nullptr);
     try {
         State state(*this, program_.slot_ranks.size());
         std::memcpy(state.data.data(), inputs, program_.inputs.size() * sizeof(char *));
@@ -347,6 +349,7 @@ Status Replay::run(char *const *inputs, Result *results) const {
             take(state, step, results);
             ++state.done;
         }
+        if (errors != nullptr) errors->flags = flags.finish();
         state.need_gil();
         deliver(state, results);
         return Status::ok;

@@ -28,7 +28,7 @@ public:
 
     // `inputs` are addresses. guard_failed: an integer has another value. The arrays of failed
     // results are null.
-    Status run(char *const *inputs, Result *results) const;
+    Status run(char *const *inputs, Result *results, FloatErrors *errors) const;
 
 private:
     enum class Kind : std::uint8_t {

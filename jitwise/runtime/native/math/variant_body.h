@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "checked.h"
 #include "elementary.h"
 #include "logsum.h"
 #include "loops.h"
@@ -119,16 +120,28 @@ void power_f32(const float *a, const float *b, float *out, int64_t n) {
                         }, wide::power_aside_narrow);
 }
 
-#define BOTH(NAME) \
-    {#NAME ".f32", reinterpret_cast<const void *>(&NAME##_f32)}, \
-    {#NAME ".f64", reinterpret_cast<const void *>(&NAME##_f64)}
+#define ENTRY(NAME, FORMAT, T, CHECKED, MEANING, DOMAIN) \
+    {#NAME "." #FORMAT, reinterpret_cast<const void *>( \
+        &CHECKED<T, NAME##_##FORMAT, Infinite::MEANING, Domain::DOMAIN>)}
+#define UNARY(NAME, MEANING, DOMAIN) \
+    ENTRY(NAME, f32, float, checked, MEANING, DOMAIN), \
+    ENTRY(NAME, f64, double, checked, MEANING, DOMAIN)
+#define BINARY(NAME, MEANING, DOMAIN) \
+    ENTRY(NAME, f32, float, checked_binary, MEANING, DOMAIN), \
+    ENTRY(NAME, f64, double, checked_binary, MEANING, DOMAIN)
 
 const VariantEntry entries[] = {
-    BOTH(sine), BOTH(cosine), BOTH(tan), BOTH(exponential), BOTH(exp2),
-    BOTH(exponential_minus_one), BOTH(log), BOTH(log2), BOTH(log10), BOTH(log_plus_one),
-    BOTH(sinh), BOTH(cosh), BOTH(tanh), BOTH(asin), BOTH(acos), BOTH(atan), BOTH(atan2),
-    BOTH(asinh), BOTH(acosh), BOTH(atanh), BOTH(cbrt), BOTH(power), BOTH(hypot),
-    BOTH(logaddexp), BOTH(logaddexp2),
+    UNARY(sine, never, turns), UNARY(cosine, never, turns), UNARY(tan, never, turns),
+    UNARY(exponential, out_of_range, exponents), UNARY(exp2, out_of_range, binary_exponents),
+    UNARY(exponential_minus_one, overflow, exponents), UNARY(log, pole, positive),
+    UNARY(log2, pole, positive), UNARY(log10, pole, positive),
+    UNARY(log_plus_one, pole, above_minus_one), UNARY(sinh, overflow, exponents),
+    UNARY(cosh, overflow, exponents), UNARY(tanh, never, exponents),
+    UNARY(asin, never, inside_one), UNARY(acos, never, inside_one), UNARY(atan, never, nonzero),
+    UNARY(asinh, never, turns), UNARY(acosh, never, above_one), UNARY(atanh, pole, below_one),
+    UNARY(cbrt, never, nonzero), BINARY(atan2, never, moderate), BINARY(power, power, any),
+    BINARY(hypot, overflow, moderate), BINARY(logaddexp, sum, exponents),
+    BINARY(logaddexp2, sum, exponents),
 };
 
 }  // namespace
