@@ -6,7 +6,8 @@ for, and the line that asked for it.
 
 A trace assumes things of sizes and numbers (the guards of its graph), of what it read from outside
 (guards of captures), and of numbers that are looked at while the program runs (`check`). The first
-that does not hold of the new call is the reason.
+that does not hold of the new call is the reason; the last is a guard on a size that is measured
+while the program runs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ..ir.dims import symbols_of
 from ..ir.graph import Graph, Op, Value
+from ..ir.measured import known_guards
 from ..record import Source
 from ..trace.captures import fetch, is_rooted, matches
 from ..trace.function import Traced, children, leaves_of
@@ -48,6 +50,7 @@ def difference(
         _size(traces, latest, leaves, names)
         or _captured(traces, latest, leaves)
         or _number(latest, leaves, names)
+        or _measured(latest)
     )
 
 
@@ -58,9 +61,9 @@ def _size(
     graph = latest.graph
     values = {name: _value(latest, origin, leaves) for name, origin in graph.symbols.items()}
     now = {name: value for name, value in values.items() if value is not None}
-    for guard in graph.guards:
+    for guard in known_guards(graph.guards, now):
         symbols = [name for name in symbols_of(guard.dim) if name in values]
-        if all(name in now for name in symbols) and not guard.holds(now):
+        if not guard.holds(now):
             told = []
             for name in sorted(symbols):
                 before = [trace.sizes[name] for trace in traces if name in trace.sizes]
@@ -112,6 +115,14 @@ def _number(latest: Traced, leaves: list[Any], names: list[str]) -> Difference |
                 if how == "leaf":
                     return Difference(f"{names[place]} (now {_shown(leaves[place])})", op.source)
             return Difference("a value that Python asked for", op.source)
+    return None
+
+
+def _measured(latest: Traced) -> Difference | None:
+    """A guard on a size that follows from values: which one cannot be told without running."""
+    for guard in latest.graph.guards:
+        if not symbols_of(guard.dim) <= latest.graph.symbols.keys():
+            return Difference("a size that depends on values", guard.source)
     return None
 
 

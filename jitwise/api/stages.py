@@ -23,7 +23,6 @@ from ..ir.printer import print_graph
 from ..ir.types import DTYPE_NAMES
 from ..runtime._native import Fault, Function
 from ..runtime.executable import Executable, compile_graph
-from ..trace.captures import fetch
 from ..trace.function import Traced as TracedFunction
 from ..trace.function import children, leaves_of, trace_call
 from .call import Call
@@ -78,6 +77,13 @@ def stand_in(item: Any) -> Any:
     return type(item)(*items)
 
 
+def _is_described(item: Any) -> bool:
+    """Whether an argument is, or holds, an array without values."""
+    if isinstance(item, ShapeDtypeStruct):
+        return True
+    return any(map(_is_described, children(item) or ()))
+
+
 def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
     """Trace a function for these arguments. Raises StageError with the line when it has to run as
     Python.
@@ -96,6 +102,7 @@ def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
             call.bound_kwargs,
             fastmath=state.options.fastmath,
             static=call.static,
+            has_values=not any(map(_is_described, (*args, *kwargs.values()))),
         )
     except CannotTrace as failure:
         where = at(failure.source or state.definition)
@@ -127,13 +134,7 @@ class Traced:
 
     def call_sizes(self) -> dict[str, int]:
         """The value of each symbol in the call that was traced."""
-        leaves = leaves_of(self.call.bound_args, self.call.bound_kwargs)
-        values: dict[str, int] = {}
-        for name, origin in self.graph.symbols.items():
-            how, place = self.traced.origins[origin[1]]
-            item = leaves[place] if how == "leaf" else fetch(self.traced.captures[place], leaves)
-            values[name] = item.shape[origin[2]] if origin[0] == "size" else int(item)
-        return values
+        return dict(self.traced.sizes)
 
     def lower(self) -> Lowered:
         """Run the passes, and compile. Raises JitwiseBug when jitwise fails."""

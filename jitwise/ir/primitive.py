@@ -143,6 +143,7 @@ class Primitive:
     execute: `(program_emitter, op)`: instructions of the native program machine. Without lower,
     expand and execute the
         program calls `evaluate` on the host.
+    measures: it defines symbols, named by its attribute `symbols` (see `measured`).
     reduction: native reduction word (add, multiply, min, max, and, or, xor, argmin, argmax).
     hlo: StableHLO spelling, or None where StableHLO has no word.
     ulp: how far from the correctly rounded value a compiled result may be; 0 means the same bits
@@ -159,6 +160,7 @@ class Primitive:
     ufunc: np.ufunc | None = None
     commutative: bool = False
     effect: bool = False
+    measures: bool = False
     multiple: bool = False
     lower: Mapping[str, Callable[..., Any]] | None = None
     expand: Callable[..., Any] | None = None

@@ -6,7 +6,7 @@ The invariants:
 3. No value is the result of two ops, and `result.op` is the op.
 4. The type of each result is the one its primitive infers from its operands.
 5. Every symbol in a type, an attribute or a guard is declared by the graph (or by a graph around
-it).
+it), or is defined by an op: once, and, but for guards, by the op itself or an earlier one.
 6. A symbol's origin names an input and an axis that exist; the size of that axis is the symbol
    itself, or what an equality guard made of it.
 7. Attributes are hashable (numbering relies on it).
@@ -22,6 +22,7 @@ from typing import Any
 
 from .dims import Dim, Size, symbols_of
 from .graph import Graph, Op, Value
+from .measured import axis_of_symbol, sizes_in, symbols_defined
 from .printer import op_text
 from .types import ArrayType
 
@@ -37,13 +38,20 @@ def verify(graph: Graph, outer_symbols: frozenset[str] = frozenset()) -> None:
         current, outer = pending.pop()
         known = outer | frozenset(current.symbols)
         _verify_declarations(current, known)
+        measured: set[str] = set()
         defined: set[Value] = set(current.inputs)
         for index, op in enumerate(current.ops):
-            fault = _fault(op, defined, known)
+            own = symbols_defined(op)
+            fault = _fault_of_symbols(op, own, {*current.symbols, *measured}) if own else None
+            measured.update(own)
+            known = known.union(own)
+            fault = fault or _fault(op, defined, known)
             if fault:
                 raise VerifyError(f"{current.name}: {fault}\n{_around(current, index)}")
             defined.update(op.results)
             pending += [(inner, known) for inner in _graphs(op.attrs.values())]
+        for guard in current.guards:
+            _require_known(current.name, (guard.dim,), known)
         for value in current.outputs:
             if value not in defined:
                 raise VerifyError(
@@ -72,8 +80,6 @@ def _verify_declarations(graph: Graph, known: frozenset[str]) -> None:
                 raise VerifyError(f"{graph.name}: {name} is not the size of axis {axis} of {type}")
         elif type.ndim:
             raise VerifyError(f"{graph.name}: {name} is the value of an array {type}")
-    for guard in graph.guards:
-        _require_known(graph.name, (guard.dim,), known)
     for value in graph.inputs:
         _require_known(graph.name, value.type.shape, known)
 
@@ -85,14 +91,14 @@ def _require_known(where: str, sizes: Iterable[Size], known: frozenset[str]) -> 
             raise VerifyError(f"{where}: the symbol {sorted(missing)[0]} is not declared")
 
 
-def _sizes(value: Any) -> Iterable[Size]:
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Dim):
-            yield item
-        elif isinstance(item, tuple):
-            pending += item
+def _fault_of_symbols(op: Op, own: tuple[str, ...], known: set[str]) -> str | None:
+    name = op.primitive.name
+    twice = [symbol for symbol in own if symbol in known]
+    if twice or len(set(own)) != len(own):
+        return f"{name} defines the symbol {(twice or own)[0]}, which is there already"
+    types = [result.type for result in op.results]
+    lost = [symbol for symbol in own if types and axis_of_symbol(symbol, types) is None]
+    return f"no result of {name} has an axis of the length {lost[0]}" if lost else None
 
 
 def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
@@ -118,7 +124,7 @@ def _fault(op: Op, defined: set[Value], known: frozenset[str]) -> str | None:
             return f"a result of {name} belongs to another op"
     missing = {
         s
-        for size in _sizes((*op.attrs.values(), *(t.shape for t in expected)))
+        for size in sizes_in((*op.attrs.values(), *(t.shape for t in expected)))
         for s in symbols_of(size)
     }
     missing -= known

@@ -12,6 +12,7 @@ from typing import Any
 
 from .builder import Builder, copy_declarations
 from .graph import Graph, Op, Value
+from .measured import Definitions
 
 Visit = Callable[[Builder, Op, tuple[Value, ...]], Any]
 
@@ -28,13 +29,20 @@ def users(graph: Graph) -> dict[Value, list[Op]]:
 
 
 def live_ops(graph: Graph) -> list[Op]:
-    """The ops that an output or an effect needs, in order."""
+    """The ops that an output or an effect needs, in order; with those that define the symbols which
+    these, or a guard, mention.
+    """
     needed: set[Value] = set(graph.outputs)
     kept: list[Op] = []
+    definitions = Definitions(graph.ops)
+    awaited = definitions.of_guards(graph.guards) if definitions else set()
     for op in reversed(graph.ops):
-        if op.primitive.effect or any(result in needed for result in op.results):
+        is_effect = op.primitive.effect and not (op.primitive.measures and not op.results)
+        if is_effect or op in awaited or any(result in needed for result in op.results):
             kept.append(op)
             needed.update(op.operands)
+            if definitions:
+                awaited.update(definitions.awaited(op))
     kept.reverse()
     return kept
 

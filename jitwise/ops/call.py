@@ -12,6 +12,11 @@ number `changed` works on a copy, which is the result.
 `raising_call` is the same for functions that may refuse their operands: it takes place even when
 nothing needs its results. `outside_call` is a raising call of a function that jitwise knows nothing
 of; it is not let write to its operands.
+
+`measured_call` and `measured_raising_call` find out sizes of their results: those that mention
+`symbols`, which they define.
+
+    np.unique(x)  ->  measured_call{function='numpy.unique', symbols=('m0',), types=(f64[m0],), ...}
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.dims import Dim, Size
 from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
 
@@ -80,6 +86,7 @@ def _evaluate(
     arguments: tuple[tuple[str, Template], ...],
     changed: int,
     types: tuple[ArrayType, ...],
+    symbols: tuple[str, ...] = (),
 ) -> tuple[Any, ...]:
     given = list(operands)
     if changed >= 0:
@@ -87,7 +94,7 @@ def _evaluate(
     result = called(named(function) if type(function) is str else function, arguments, given)
     results = results_of(given[changed] if changed >= 0 else result)
     found = tuple([ArrayType(np.asarray(each).dtype, np.shape(each)) for each in results])
-    if found != types:
+    if found != types and not (symbols and _fit(types, found)):
         raise Unexpected(f"{function} gave {found}, not {types}")
     return tuple([np.asarray(each) for each in results])
 
@@ -108,11 +115,23 @@ def read_only(operand: Any) -> np.ndarray:
     return view
 
 
+def _fit(types: tuple[ArrayType, ...], found: tuple[ArrayType, ...]) -> bool:
+    """Whether results have types in which some sizes are left open: equal ones the same."""
+    if [(dtype, len(shape)) for dtype, shape in types] != [(t.dtype, t.ndim) for t in found]:
+        return False
+    measured: dict[Any, Size] = {}
+    for (_, expected), (_, shape) in zip(types, found, strict=True):
+        for size, length in zip(expected, shape, strict=True):
+            if (measured.setdefault(size, length) if isinstance(size, Dim) else size) != length:
+                return False
+    return True
+
+
 def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
     return attrs["types"]
 
 
-def _call(name: str, raising: bool, evaluate: Any = _evaluate) -> Primitive:
+def _call(name: str, raising: bool, evaluate: Any = _evaluate, measures: bool = False) -> Primitive:
     return register(
         Primitive(
             name=name,
@@ -121,6 +140,7 @@ def _call(name: str, raising: bool, evaluate: Any = _evaluate) -> Primitive:
             evaluate=evaluate,
             multiple=True,
             effect=raising,
+            measures=measures,
             hlo="stablehlo.custom_call",
             flops=10,
         )
@@ -130,3 +150,5 @@ def _call(name: str, raising: bool, evaluate: Any = _evaluate) -> Primitive:
 call = _call("call", False)
 raising_call = _call("raising_call", True)
 outside_call = _call("outside_call", True, _evaluate_outside)
+measured_call = _call("measured_call", False, measures=True)
+measured_raising_call = _call("measured_raising_call", True, measures=True)

@@ -23,6 +23,7 @@ from typing import Any
 
 from ..ir.builder import CONSTANT, Builder
 from ..ir.graph import Graph, Op, Value
+from ..ir.measured import Definitions
 from ..ir.primitive import REGISTRY, exact_attrs
 from .groups import MOST_OPERANDS, VECTOR, Group, Grouping, find
 from .labels import BARRIER, REDUCE, SOFT
@@ -185,6 +186,8 @@ class Emission:
             if group is not None and group in bodies.members:
                 self.homes[index] = group
         self.done: set[Group] = set()
+        self.measured = Definitions(self.graph.ops)
+        self.emitted: set[Op] = set()  # those without results
         self.texts = {group: BodyText(bodies, group) for group in bodies.members}
 
     def _lift_constants(self) -> None:
@@ -229,7 +232,7 @@ class Emission:
         while pending:
             current = pending[-1]
             if isinstance(current, Op):
-                if current.results and current.results[0] in mapping:
+                if current.results[0] in mapping if current.results else current in self.emitted:
                     pending.pop()
                     continue
                 needs: Sequence[Value] = current.operands
@@ -238,9 +241,11 @@ class Emission:
                 continue
             else:
                 needs = self.texts[current].inputs
-            missing = [value for value in needs if value not in mapping]
+            missing = [self._unit(value) for value in needs if value not in mapping]
+            if self.measured:
+                missing += self._unmeasured(current)
             if missing:
-                pending += [self._unit(value) for value in reversed(missing)]
+                pending += reversed(missing)
                 continue
             pending.pop()
             if isinstance(current, Op):
@@ -248,8 +253,20 @@ class Emission:
             else:
                 self._emit_group(current)
 
+    def _unmeasured(self, unit: Group | Op) -> list[Op]:
+        """The ops, not emitted yet, that define sizes which `unit` mentions."""
+        ops = [unit] if isinstance(unit, Op) else self.texts[unit].ops
+        awaited = dict.fromkeys([each for op in ops for each in self.measured.awaited(op)])
+        return [
+            op
+            for op in awaited
+            if not (op.results[0] in self.mapping if op.results else op in self.emitted)
+        ]
+
     def _emit_op(self, op: Op) -> None:
         mapping = self.mapping
+        if not op.results:
+            self.emitted.add(op)
         operands = tuple([mapping[operand] for operand in op.operands])
         if operands == op.operands:
             self.builder.ops.append(op)

@@ -15,6 +15,9 @@ Sinking moves an elementwise op to the label of its users when it does not cost 
 the value it reads is there anyway, or it replaces its own result. Without it a chain of stencils
 would store twice as much.
 
+An op that mentions a size which another op measures has at least that op's label: as if an edge led
+from one to the other.
+
 Views of what a group computes with fewer elements (a row, a scalar) and that only repeat or rename
 it are *soft*: the group may contain them.
 """
@@ -25,6 +28,7 @@ from typing import NamedTuple
 
 from ..ir.builder import CONSTANT, DIMENSION
 from ..ir.graph import Graph, Op, Value
+from ..ir.measured import Definitions
 
 ELEMENTWISE, REDUCE, SOFT, VIEW, SCALAR, BARRIER = range(6)
 FUSIBLE = (ELEMENTWISE, REDUCE, SOFT)
@@ -88,6 +92,8 @@ def _earliest(
     """
     earliest = [0] * len(kinds)
     fixed = [False] * len(kinds)
+    measured = Definitions(graph.ops)
+    positions = {op: index for index, op in enumerate(graph.ops)} if measured else {}
     for value in graph.outputs:
         index = definitions.get(value)
         if index is not None:
@@ -109,6 +115,8 @@ def _earliest(
                 fixed[source] = True
             if above > level:
                 level = above
+        for awaited in measured.awaited(op) if measured else ():
+            level = max(level, earliest[positions[awaited]])
         earliest[index] = level
         if kind >= VIEW:
             fixed[index] = True

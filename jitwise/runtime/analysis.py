@@ -12,7 +12,7 @@ from math import prod
 from ..ir.dims import evaluate_size
 from ..ir.graph import Graph, Op, Value
 from ..ir.types import DTYPES, ArrayType
-from .lower import ProgramText
+from .program_text import ProgramText
 
 Sizes = Mapping[str, int]
 
@@ -76,7 +76,8 @@ def memory(source: Graph, fused: Graph, text: ProgramText, sizes: Sizes) -> dict
 
 def _dims(source: Graph, text: ProgramText, sizes: Sizes) -> list[int]:
     """The program's table of sizes, computed."""
-    values = [sizes[name] for name in source.symbols]
+    measured = [symbol[1] for symbol in text.symbols if symbol[0] == "measured"]
+    values = [sizes[name] for name in (*source.symbols, *measured)]
     operations = {
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,

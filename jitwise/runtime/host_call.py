@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.dims import Dim
+from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
+from ..ir.measured import symbols_defined
 from ..ops.call import Unexpected
 from ._native import report_float_error
 
@@ -99,9 +100,16 @@ def dims_in(attribute: Any) -> list[Dim]:
     return []
 
 
+def sizes_needed(op: Op) -> list[Dim]:
+    """The sizes in the attributes of `op`, each once; without those that it measures itself."""
+    own = set(symbols_defined(op))
+    found = dict.fromkeys(dims_in(tuple(op.attrs.values())))
+    return [size for size in found if not own or own.isdisjoint(symbols_of(size))]
+
+
 def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
     if isinstance(attribute, Dim):
-        return values[attribute]
+        return values.get(attribute, attribute)  # what the op measures itself stays
     if isinstance(attribute, tuple):
         return tuple([_resolve(item, values) for item in attribute])
     return attribute

@@ -14,58 +14,30 @@ memory of their own: one that is an input, or lies in another value, is copied.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..ir import dims
-from ..ir.dims import Size
+from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op, Value
+from ..ir.measured import Definitions, axis_of_symbol, symbols_defined
 from ..ir.primitive import Attrs
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
-from .host_call import HostCall, dims_in
+from .host_call import HostCall, sizes_needed
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
 from .placement import Replacement, overwritten, placements, replacements
+from .program_text import ProgramText
 
 MOST_BETWEEN = 32  # ops between a kernel and the update it is made for
 
 
-class ProgramText(NamedTuple):
-    """What the native `Program` is made from."""
-
-    name: str
-    symbols: list[tuple[Any, ...]]
-    dims: list[tuple[Any, ...]]
-    guards: list[tuple[str, int]]
-    inputs: list[tuple[str, int]]
-    slots: int
-    instructions: list[tuple[Any, ...]]
-    outputs: list[int]
-
-    def __str__(self) -> str:
-        lines = [f"program {self.name}: {len(self.inputs)} inputs, {self.slots} slots"]
-        lines += [
-            f"  dim {index}: {entry}" for index, entry in enumerate([*self.symbols, *self.dims])
-        ]
-        lines += [f"  guard {relation} {dim}" for relation, dim in self.guards]
-        lines += ["  " + _instruction_text(instruction) for instruction in self.instructions]
-        return "\n".join([*lines, f"  return {self.outputs}"])
-
-    def count(self, *opcodes: str) -> int:
-        """How many instructions have one of these opcodes."""
-        return sum(instruction[0] in opcodes for instruction in self.instructions)
-
-
-def _instruction_text(instruction: tuple[Any, ...]) -> str:
-    parts = [
-        getattr(part, "name", None) or getattr(part, "__name__", None) or str(part)
-        for part in instruction[1:]
-    ]
-    return f"{instruction[0]} {', '.join(parts)}"
+def _symbols_measured(graph: Graph) -> list[str]:
+    return [name for op in graph.ops for name in symbols_defined(op)]
 
 
 class Lowering:
@@ -76,7 +48,9 @@ class Lowering:
     ) -> None:
         self.graph = graph
         self.compiled = compiled
-        self.table = DimTable(graph.symbols)
+        self.table = DimTable([*graph.symbols, *_symbols_measured(graph)])
+        self.definitions = Definitions(graph.ops)
+        self.awaited = set(self.definitions.op_of.values())  # those not lowered yet
         self.instructions: list[tuple[Any, ...]] = []
         self.slots: dict[Value, int] = {}
         self.count = 0
@@ -192,6 +166,8 @@ class Lowering:
                 self._fusion(op, dying)
             else:
                 self._op(op)
+            if op.primitive.measures:
+                self._measured(op)
             for slot in self.passing:
                 self._end(slot)
             self.passing.clear()
@@ -201,7 +177,10 @@ class Lowering:
         self._write_inputs()
         return ProgramText(
             graph.name,
-            [tuple(origin) for origin in graph.symbols.values()],
+            [
+                *[tuple(origin) for origin in graph.symbols.values()],
+                *[("measured", name) for name in _symbols_measured(graph)],
+            ],
             self.table.entries,
             [(guard.relation, self.table.index(guard.dim)) for guard in graph.guards],
             [(DTYPE_NAMES[value.type.dtype], value.type.ndim) for value in graph.inputs],
@@ -278,6 +257,8 @@ class Lowering:
         """
         update = self.replaced[value]
         whole, result = update.op.operands[0], update.op.results[0]
+        if not self._is_measured(update.op):
+            return None
         if update.op in self.late or not (whole in self.slots or self._hoist(whole)):
             return None
         slot = self.slots[whole]
@@ -320,7 +301,7 @@ class Lowering:
     def _hoist(self, value: Value) -> bool:
         """Make equal elements, if that is what `value` is, before their turn."""
         op = value.op
-        if op is None or op.primitive.name != "broadcast_in_dim":
+        if op is None or op.primitive.name != "broadcast_in_dim" or not self._is_measured(op):
             return False
         source = op.operands[0]
         if source not in self.slots:
@@ -369,13 +350,31 @@ class Lowering:
 
     def evaluate(self, op: Op) -> None:
         """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
-        sizes = list(dict.fromkeys(dims_in(tuple(op.attrs.values()))))
+        sizes = sizes_needed(op)
         places = [self.slots[operand] for operand in op.operands]
         for size in sizes:
             slot = self.temporary()
             self.instructions.append(("dimension", slot, self.table.index(size)))
             places.append(slot)
         self._host(HostCall(op, sizes), places, op.results)
+
+    # Sizes found out by the program
+
+    def _measured(self, op: Op) -> None:
+        """The symbols that `op` defines are known from here on."""
+        self.awaited.discard(op)
+        types = [result.type for result in op.results]
+        for name in op.attrs["symbols"] if types else ():
+            place = axis_of_symbol(name, types)
+            assert place is not None
+            slot = self.slots[op.results[place[0]]]
+            self.instructions.append(("measure", self.dim(Dim.symbol(name)), slot, place[1]))
+
+    def _is_measured(self, op: Op | None) -> bool:
+        """Whether every size that `op` mentions is known now, so that it may run early."""
+        if not self.awaited or op is None:
+            return True
+        return self.awaited.isdisjoint(self.definitions.awaited(op))
 
     # Concatenations
 
@@ -434,7 +433,7 @@ class Lowering:
                 part = self._over_input(result, op.operands)
             if part is not None:
                 slot = part
-            elif result in self.places:
+            elif result in self.places and self._is_measured(self.places[result].whole.op):
                 slot = self._place(result)
             elif slot is None:
                 slot = self.allocate(result)

@@ -182,14 +182,17 @@ def trace_call(
     *,
     fastmath: bool = False,
     static: frozenset[int] = frozenset(),
+    has_values: bool = True,
 ) -> Traced:
     """Trace `function(*args, **kwargs)`. Raises CannotTrace when it has to run as Python.
 
-    `static`: indices of leaves whose value becomes part of the trace. Exceptions of the user's
-    function become CannotTrace too, because running it as Python raises them with the right values.
+    `static`: indices of leaves whose value becomes part of the trace. `has_values`: arrays are not
+    only shapes. Exceptions of the user's function become CannotTrace too, because running it as
+    Python raises them with the right values.
     """
     name = getattr(function, "__name__", type(function).__name__)
     trace = Trace(name, fastmath=fastmath)
+    trace.measurements.has_values = has_values
     follower = Follower(trace)
     token = current.set(trace)
     try:

@@ -34,6 +34,7 @@ from ..ops.control import check, write
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
 from .captures import Captures
+from .measurements import Measurements
 from .size import SizeTracer
 from .source import locate
 from .tracer import Tracer
@@ -87,6 +88,7 @@ class Trace:
         self.given: list[Any] = []  # what the inputs are in this call
         self.originals: dict[int, tuple[Any, Any]] = {}  # followed functions, and the user's
         self.actual: dict[Value, np.ndarray] = {}  # see `values`
+        self.measurements = Measurements(self)
         self.captures = Captures(self)
         self.failure: CannotTrace | None = None
         self.follower: Follower | None = None  # what gives modules their stand-ins
@@ -212,16 +214,20 @@ class Trace:
         return value
 
     def same_size(self, left: Size, right: Size) -> bool:
-        """Whether two sizes agree in this call. If so they are unified, with a guard."""
+        """Whether two sizes agree in this call. If so there is a guard, and they are unified; but a
+        measured size is not there from the beginning, and stays.
+        """
         if left is right or left == right or (left, right) in self.agreed:
             return True
         difference = dims.subtract(left, right)
         if isinstance(difference, int) or self.hint(difference) != 0:
             return False
         self.require("eq", difference)
-        solved = substitution_for(difference, self.substitution)
-        if solved is not None:
-            self.substitution[solved[0]] = solved[1]
+        measured = self.measurements.symbols
+        if not measured or measured.isdisjoint(dims.symbols_of(difference)):
+            solved = substitution_for(difference, self.substitution)
+            if solved is not None:
+                self.substitution[solved[0]] = solved[1]
         self.agreed.add((left, right))
         return True
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ir.evaluate import resolve
+from ..ir.evaluate import resolved_attrs
 from ..ir.graph import Op, Value
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _needed(known: dict[Value, Any], values: list[Value]) -> list[Op]:
 
 
 def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
-    attrs = {name: resolve(value, trace.values) for name, value in op.attrs.items()}
+    attrs = resolved_attrs(op, trace.values)
     if op.primitive.category == "control":
         attrs["sizes"] = trace.values
     with np.errstate(all="ignore"), warnings.catch_warnings():

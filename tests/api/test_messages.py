@@ -135,7 +135,7 @@ def branched(x):
 
 
 def masked(x):
-    return x[x > 0]
+    return x[x > 0, x.sum() > 0]
 
 
 def assigned_global(x):

@@ -36,6 +36,10 @@ class GuardFailed(Exception):
     pass
 
 
+def holds(relation: str, value: int) -> bool:
+    return {"eq": value == 0, "ne": value != 0, "ge": value >= 0}[relation]
+
+
 def lower(fused: Graph) -> ProgramText:
     """The program of a fused graph, with kernels as records."""
     bodies = {}
@@ -55,10 +59,7 @@ class Machine:
         text = self.text
         self.slots: dict[int, Any] = dict(enumerate(arrays))
         self.dims = self._dims(arrays)
-        for relation, dim in text.guards:
-            value = self.dims[dim]
-            if not {"eq": value == 0, "ne": value != 0, "ge": value >= 0}[relation]:
-                raise GuardFailed
+        self._check_guards()
         self.outputs = set(text.outputs)
         for instruction in text.instructions:
             getattr(self, "do_" + instruction[0])(*instruction[1:])
@@ -68,17 +69,40 @@ class Machine:
             assert not any(np.shares_memory(result, array) for array in arrays)
         return results
 
-    def _dims(self, arrays: list[Any]) -> list[int]:
-        dims = []
+    def _dims(self, arrays: list[Any]) -> list[Any]:
+        dims: list[int | None] = []
         for symbol in self.text.symbols:
+            if symbol[0] == "measured":
+                dims.append(None)
+                continue
             array = arrays[symbol[1]]
             dims.append(array.shape[symbol[2]] if symbol[0] == "size" else int(array))
+        return self._computed(dims)
+
+    def _computed(self, symbols: list[int | None]) -> list[Any]:
+        """Every size of these symbols; None for what follows from one that is not measured yet."""
+        dims: list[Any] = list(symbols)
         for word, *operands in self.text.dims:
+            known = [dims[operand] for operand in operands] if word != "const" else operands
             if word == "const":
-                dims.append(operands[0])
+                dims.append(known[0])
             else:
-                dims.append(OPERATIONS[word](*[dims[operand] for operand in operands]))
+                dims.append(None if None in known else OPERATIONS[word](*known))
         return dims
+
+    def _check_guards(self) -> None:
+        for relation, dim in self.text.guards:
+            value = self.dims[dim]
+            if value is not None and not holds(relation, value):
+                raise GuardFailed
+
+    def do_measure(self, symbol: int, slot: int, axis: int) -> None:
+        symbols = self.dims[: len(self.text.symbols)]
+        assert symbols[symbol] is None
+        array = self.slots[slot]
+        symbols[symbol] = int(array) if axis < 0 else array.shape[axis]
+        self.dims = self._computed(symbols)
+        self._check_guards()
 
     def _shape(self, dims: list[int]) -> tuple[int, ...]:
         return tuple(self.dims[dim] for dim in dims)
@@ -162,6 +186,15 @@ class Machine:
             out[...] = np.arange(out.shape[attrs[0]]).reshape(shape)
         elif name in ("cumsum", "cumprod"):
             out[...] = getattr(np, name)(arrays[0], axis=attrs[0], dtype=out.dtype)
+        elif name == "count":
+            out[...] = np.count_nonzero(arrays[0])
+        elif name == "compress":
+            out[...] = np.compress(arrays[1], arrays[0], attrs[0])
+        elif name == "place":
+            out[(*[slice(None)] * attrs[0], arrays[0])] = arrays[1]
+        elif name == "places":
+            for slot, found in zip(outputs, np.nonzero(arrays[0]), strict=True):
+                self.slots[slot][...] = found
         else:
             raise NotImplementedError(name)
 

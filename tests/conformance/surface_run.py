@@ -104,7 +104,7 @@ def way_of(executable: Any) -> str:
     """The lowest way of the ops of a program."""
     hosts = [each for each in executable.text.instructions if each[0] == "host"]
     names = {instruction[1].__name__ for instruction in hosts}
-    if names - {"call", "raising_call"}:
+    if names - {"call", "raising_call", "measured_call", "measured_raising_call"}:
         return "host"
     return "library" if names else "native"
 

@@ -80,6 +80,13 @@ def consumed(view: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: (view(x) != x[0, 0]) | (view(x) == view(x))
 
 
+def filled(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """A copy with the chosen elements in turn."""
+    y = x.copy()
+    y[mask] = y[mask][::-1]
+    return y
+
+
 Program = Callable[[np.ndarray], Any]
 VIEWS: dict[str, list[Program]] = {
     "transpose": [lambda x: x.T, lambda x: np.swapaxes(x[None], 0, 2)],
@@ -103,6 +110,8 @@ OTHERS: dict[str, list[Program]] = {
     "convert to uint32": [lambda x: in_range(x).astype(np.uint32)],
     "select": [lambda x: np.where(x, x[::-1], x), lambda x: np.where(x == x[0], x, x[-1])],
     "clamp": [lambda x: np.clip(x, 0, 2), lambda x: x.clip(x[0, 1], x[1, 0])],
+    "compress": [lambda x: x[x != x[0, 0]], lambda x: x[:, x[0] != x[0, 0]], np.flatnonzero],
+    "place": [lambda x: filled(x, x != x[0, 0]), lambda x: filled(x.T, x[0] != x[0, 1])],
     "check": [lambda x: np.int64(3) ** (x == x[0]).astype(np.int64)],
     "real": [lambda x: x.real, lambda x: np.real(x) == 0],
     "imag": [lambda x: x.imag, lambda x: np.imag(x)[::-1]],
@@ -298,5 +307,5 @@ def test_every_row_of_the_registry_is_tried():
     assert len(NAMED) >= 85 and len(CASES) >= 700
     tried = primitives_of_ufuncs() | primitives_of_programs()
     # A pass makes fusions; calls are tried in test_library and test_surface.
-    calls = {"call", "raising_call", "outside_call"}
+    calls = {"call", "raising_call", "outside_call", "measured_call", "measured_raising_call"}
     assert set(REGISTRY) - tried - calls == {*GRAPHS, "fusion"}

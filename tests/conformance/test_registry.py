@@ -20,6 +20,8 @@ assert jitwise.ops.__all__
 # StableHLO and CHLO have no word for these.
 WITHOUT_HLO = {
     "check",
+    "compress",
+    "count",
     "cumulative_add",
     "cumulative_max",
     "cumulative_min",
@@ -38,6 +40,9 @@ WITHOUT_HLO = {
     "hypot",
     "is_nan",
     "lcm",
+    "measure",
+    "place",
+    "places",
     "ldexp",
     "log10",
     "log2",

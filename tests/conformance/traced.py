@@ -15,6 +15,7 @@ import numpy as np
 
 from jitwise.errors import CannotTrace
 from jitwise.ir.evaluate import bind_symbols, evaluate
+from jitwise.ir.measured import known_guards
 from jitwise.trace.function import Traced, leaves_of, trace_call
 
 
@@ -39,7 +40,7 @@ class Program:
             return False
         graph = self.traced.graph
         values = bind_symbols(graph, self.arrays(args))
-        return all(guard.holds(values) for guard in graph.guards)
+        return all(guard.holds(values) for guard in known_guards(graph.guards, values))
 
     def __call__(self, args: Sequence[Any]) -> Any:
         results = evaluate(self.traced.graph, self.arrays(args))

@@ -33,6 +33,8 @@ struct OutOfBounds {
     int axis;
     std::int64_t size;
 };
+// What was assumed of a measured size does not hold: another program is for this call.
+struct GuardFailed {};
 // Floating-point errors that are not ignored, before anything was written to.
 struct Flagged {};
 

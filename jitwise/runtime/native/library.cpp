@@ -18,6 +18,10 @@ LibraryFunction library_named(const char *name) {
         {"scatter", library_scatter},
         {"scatter_at", library_scatter_at},
         {"matmul", library_matmul},
+        {"count", library_count},
+        {"compress", library_compress},
+        {"place", library_place},
+        {"places", library_places},
     };
     for (const auto &row : rows)
         if (std::strcmp(row.name, name) == 0) return row.function;

@@ -6,6 +6,10 @@
 //     gather, scatter, scatter_at                          see library_gather.cpp
 //     matmul    [a, b] -> [out], attrs []                  a (..., m, k), b (..., k, n), equal
 //     batch axes
+//     count      [mask] -> [out], attrs []                 how many elements are true, an i64
+//     compress   [x, mask] -> [out], attrs [axis]          what x has along the axis where mask is
+//     place      [mask, part] -> [out], attrs [axis]       the way back: out starts as a copy
+//     places     [mask] -> [out, ...], attrs []            along each axis, where it is true
 #pragma once
 
 #include "frame.h"
@@ -31,6 +35,10 @@ void library_gather(Frame &frame, const Instruction &instruction);
 void library_scatter(Frame &frame, const Instruction &instruction);
 void library_scatter_at(Frame &frame, const Instruction &instruction);
 void library_matmul(Frame &frame, const Instruction &instruction);
+void library_count(Frame &frame, const Instruction &instruction);
+void library_compress(Frame &frame, const Instruction &instruction);
+void library_place(Frame &frame, const Instruction &instruction);
+void library_places(Frame &frame, const Instruction &instruction);
 
 // Matrix products of a type: the Fortran function of that name, all arguments by address. 0 removes
 // it. False: no such name. Its integers have 64 bits if wide, else 32; all functions are of one

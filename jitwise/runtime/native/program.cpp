@@ -117,6 +117,8 @@ Status status_of_exception() {
         throw;
     } catch (const Deoptimized &) {
         return Status::deoptimize;
+    } catch (const GuardFailed &) {
+        return Status::guard_failed;
     } catch (const PythonError &) {
         return Status::error;
     } catch (const OutOfBounds &error) {
@@ -158,6 +160,17 @@ void execute_dimension(Frame &frame, const Instruction &now) {
     set_scalar(frame, now, slot.inline_bytes);
 }
 
+// words: the dim, the axis or -1, the stage.
+void execute_measure(Frame &frame, const Instruction &now) {
+    const View &view = frame.slots[now.source].view;
+    const int *words = frame.words(now);
+    if (words[1] >= 0) frame.dims[words[0]] = view.shape[words[1]];
+    else std::memcpy(&frame.dims[words[0]], view.data, sizeof(std::int64_t));
+    const Dims &sizes = frame.program.dims;
+    if (!sizes.evaluate_stage(words[2], frame.dims)) throw Deoptimized();
+    if (!sizes.stage_holds(words[2], frame.dims)) throw GuardFailed();
+}
+
 void execute(Frame &frame, const Program &program) {
     for (const Instruction &now : program.instructions) {
         switch (now.op) {
@@ -179,6 +192,7 @@ void execute(Frame &frame, const Program &program) {
         case Opcode::check:
             if (*frame.slots[now.source].view.data == 0) throw Deoptimized();
             break;
+        case Opcode::measure: execute_measure(frame, now); break;
         }
     }
 }

@@ -63,6 +63,7 @@ enum class Opcode : std::uint8_t {
     library,
     host,
     check,
+    measure,
 };
 
 struct Frame;

@@ -31,7 +31,9 @@ struct Defined {
 
 class Parser {
 public:
-    Parser(ProgramObject &program, int slots) : program_(program), defined_(slots) {
+    // `stages`: when each dim is known, counted in measurements.
+    Parser(ProgramObject &program, int slots, std::vector<int> stages)
+        : program_(program), defined_(slots), stages_(std::move(stages)) {
         program.slot_ranks.assign(slots, 0);
     }
 
@@ -71,6 +73,7 @@ private:
     void dim(nb::handle item) {
         int value = word(item);
         if (value < 0 || value >= static_cast<int>(program_.dims.count())) reject("no such dim");
+        if (stages_[value] > stage_) reject("a dim is used before it is measured");
     }
     int dims(nb::handle list) {
         int count = 0;
@@ -82,20 +85,26 @@ private:
     void parse_scalar(Instruction &now, nb::handle tuple);
     void parse_view(Instruction &now, nb::handle tuple);
     void parse_copy(Instruction &now, nb::handle tuple);
+    bool check_mask(const std::string &name, const Instruction &now,
+                    const std::vector<Defined> &operands);
     void parse_library(Instruction &now, nb::handle tuple);
     void check_positions(const Instruction &now, const std::string &name,
                          const std::vector<Defined> &operands, int dim_words);
     void parse_host(Instruction &now, nb::handle tuple);
+    void parse_measure(Instruction &now, nb::handle tuple);
 
     ProgramObject &program_;
     std::vector<Defined> defined_;
+    std::vector<int> stages_;
+    int stage_ = 0;
 };
 
 Opcode opcode_named(const std::string &name) {
     static const char *const names[] = {"alloc",     "free",    "kernel",    "scalar",  "dimension",
                                         "transpose", "slice",   "broadcast", "reshape", "reverse",
-                                        "copy",      "library", "host",      "check"};
-    for (int i = 0; i < 14; ++i)
+                                        "copy",      "library", "host",      "check",
+                                        "measure"};
+    for (int i = 0; i < 15; ++i)
         if (name == names[i]) return static_cast<Opcode>(i);
     reject("no instruction " + name);
 }
@@ -188,6 +197,30 @@ void Parser::parse_copy(Instruction &now, nb::handle tuple) {
         reject("a copy keeps dtype and rank");
 }
 
+// Whether it is a function of masks; refuses operands that it does not take.
+bool Parser::check_mask(const std::string &name, const Instruction &now,
+                        const std::vector<Defined> &operands) {
+    const bool count = name == "count", places = name == "places", compress = name == "compress";
+    if (!count && !places && !compress && name != "place") return false;
+    const Defined &mask = operands[compress ? 1 : 0];
+    bool fits = now.in_count == (count || places ? 1 : 2) && mask.type == ElementType::boolean;
+    if (count) {
+        fits = fits && now.out_count == 1 && operands[1].type == ElementType::i64 &&
+               operands[1].ndim == 0;
+    } else if (places) {
+        fits = fits && now.out_count == mask.ndim && mask.ndim > 0;
+        for (int i = 1; fits && i <= now.out_count; ++i)
+            fits = operands[i].type == ElementType::i64 && operands[i].ndim == 1;
+    } else {
+        const Defined &in = operands[compress ? 0 : 1], &out = operands[2];
+        const int axis = now.word_count == 1 ? program_.words.back() : -1;
+        fits = fits && now.out_count == 1 && mask.ndim == 1 && in.type == out.type &&
+               in.ndim == out.ndim && axis >= 0 && axis < out.ndim;
+    }
+    if (!fits) reject("wrong operands of " + name);
+    return true;
+}
+
 void Parser::parse_library(Instruction &now, nb::handle tuple) {
     const std::string name = nb::cast<std::string>(tuple[1]);
     now.library = library_named(name.c_str());
@@ -198,6 +231,7 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
     for (nb::handle item : nb::object(tuple[3]))
         operands.push_back(use(word(item))), ++now.out_count;
     for (nb::handle item : nb::object(tuple[4])) word(item), ++now.word_count;
+    if (check_mask(name, now, operands)) return;
     const int dim_words = nb::len(tuple) > 5 ? dims(tuple[5]) : 0;
     if (name == "gather" || name == "scatter" || name == "scatter_at")
         return check_positions(now, name, operands, dim_words);
@@ -260,6 +294,18 @@ void Parser::parse_host(Instruction &now, nb::handle tuple) {
     }
 }
 
+void Parser::parse_measure(Instruction &now, nb::handle tuple) {
+    const int symbol = word(tuple[1]), ranks = use(nb::cast<int>(tuple[2])).ndim;
+    now.source = nb::cast<int>(tuple[2]);
+    if (symbol < 0 || symbol >= static_cast<int>(program_.dims.symbols.size()) ||
+        program_.dims.symbols[symbol].input >= 0)
+        reject("only a symbol is measured");
+    const int axis = word(tuple[3]);
+    if (axis < 0 ? ranks != 0 || use(now.source).type != ElementType::i64 : axis >= ranks)
+        reject("an i64 of rank 0 is measured, or an axis of an array");
+    program_.words.push_back(++stage_);
+}
+
 void Parser::parse(nb::handle tuple) {
     Instruction now;
     now.op = opcode_named(nb::cast<std::string>(tuple[0]));
@@ -289,6 +335,7 @@ void Parser::parse(nb::handle tuple) {
         if (use(now.source).type != ElementType::boolean || use(now.source).ndim != 0)
             reject("a check takes a bool");
         break;
+    case Opcode::measure: parse_measure(now, tuple); break;
     default: parse_view(now, tuple); break;
     }
     program_.instructions.push_back(now);
@@ -304,6 +351,10 @@ DimOp dim_op_named(const std::string &name) {
 
 void parse_dims(Program &program, nb::handle symbols, nb::handle dims, nb::handle guards) {
     for (nb::handle item : symbols) {
+        if (nb::cast<std::string>(item[0]) == "measured") {
+            program.dims.symbols.push_back({-1, -1});
+            continue;
+        }
         const bool is_size = nb::cast<std::string>(item[0]) == "size";
         Symbol symbol = {nb::cast<int>(item[1]), is_size ? nb::cast<int>(item[2]) : -1};
         if (symbol.input < 0 || symbol.input >= static_cast<int>(program.inputs.size()))
@@ -338,6 +389,23 @@ void parse_dims(Program &program, nb::handle symbols, nb::handle dims, nb::handl
     }
 }
 
+// For each symbol the number of its measurement, from 1 on; 0 for those of arguments.
+std::vector<int> measurements(const Program &program, nb::handle instructions) {
+    std::vector<int> found(program.dims.symbols.size(), 0);
+    int count = 0;
+    for (nb::handle item : instructions) {
+        if (nb::cast<std::string>(item[0]) != "measure") continue;
+        const int symbol = nb::cast<int>(item[1]);
+        if (symbol < 0 || symbol >= static_cast<int>(found.size()) || found[symbol] != 0)
+            reject("a symbol is measured once");
+        found[symbol] = ++count;
+    }
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (program.dims.symbols[i].input < 0 && found[i] == 0)
+            reject("a symbol is never measured");
+    return found;
+}
+
 }  // namespace
 
 void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, nb::handle guards,
@@ -354,7 +422,7 @@ void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, 
     const int count =
         PyLong_Check(slots.ptr()) ? nb::cast<int>(slots) : static_cast<int>(nb::len(slots));
     if (count < static_cast<int>(program.inputs.size())) reject("fewer slots than inputs");
-    Parser parser(program, count);
+    Parser parser(program, count, program.dims.divide(measurements(program, instructions)));
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
         parser.define(static_cast<int>(i), program.inputs[i].type, program.inputs[i].ndim);
     for (nb::handle item : instructions) parser.parse(item);

@@ -99,10 +99,26 @@ def size_argument(trace: Trace, item: Any) -> Size:
     """A size given by the user: an int, or what stands for one."""
     if type(item) is int:
         return item
+    if isinstance(item, Tracer):
+        return size_of_number(trace, item)
     size = size_of(item)
     if size is None:
         trace.refuse("error", "TypeError: an integer is required")
     return size
+
+
+def size_of_number(trace: Trace, item: Tracer) -> Size:
+    """The size that a traced integer is: measured, when it was computed."""
+    value = item._value
+    if value.type.shape or value.type.dtype.kind not in "iu":
+        trace.refuse("error", "TypeError: an integer is required")
+    if value.constant is not None:
+        return int(value.constant)
+    if value.op is not None and value.op.primitive.name == "dimension":
+        return value.op.attrs["size"]
+    if value.type.dtype == np.uint64:
+        trace.refuse("value", "a size")  # perhaps beyond int64
+    return trace.measurements.size(trace.convert(item, np.dtype(np.int64))._value)
 
 
 def shape_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
@@ -138,14 +154,18 @@ def lengths_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
 
 
 def is_proven_nonnegative(trace: Trace, size: Dim) -> bool:
-    """Whether `size` is a sum of products of sizes of axes, so that it cannot be negative."""
+    """Whether `size` is a sum of products of lengths, so that it cannot be negative."""
     symbols = trace.builder.symbols
     for monomial, coefficient in size.terms:
         if coefficient < 0:
             return False
         for atom in monomial:
             if atom.operation == "symbol":
-                if symbols[atom.text][0] != "size":
+                origin = symbols.get(atom.text)
+                if origin is None:
+                    if atom.text not in trace.measurements.lengths:
+                        return False
+                elif origin[0] != "size":
                     return False
             elif atom.operation != "floordiv" or type(atom.right) is not int or atom.right < 0:
                 return False

@@ -3,10 +3,9 @@
     x[1:-1] = u         ->   update_slice{starts=(1,), strides=(1,)}(x, u)
     x[::-1] = u         ->   the same with reverse(u)
     x[:, 0] = 5         ->   update_slice of a broadcast, a column
-    x[x > 3] = 0        ->   select(x > 3, 0, x)
 
-An item is converted to the array's dtype, whatever it loses, as NumPy does; and broadcast. Masks
-take single values, or rows for all the places of a row. Positions: see `positions`.
+An item is converted to the array's dtype, whatever it loses, as NumPy does; and broadcast.
+Positions: see `positions`. Masks: see `masks`.
 
 What is assigned to an array whose contents depend on no argument (`np.zeros(3)`) is assigned at
 once, and the array becomes a constant.
@@ -14,6 +13,7 @@ once, and the array becomes a constant.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..memory import write
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import is_traced
 from .index import Selection, selection_of
+from .masks import assigned, is_mask, masked
 from .positions import assign, combine, is_position, places_of
 
 if TYPE_CHECKING:
@@ -49,13 +50,15 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
         if trace.captures.objects() <= _MOST_CONSTANTS:
             _assign_constant(operand, index, item)
             return
-    mask = _mask(index)
-    if mask is not None:
-        _assign_where(operand, trace.lift(mask), item)
+    items = index if type(index) is tuple else (index,)
+    chosen = masked(operand, items) if any(map(is_mask, items)) else None
+    if chosen is not None:
+        part = chosen.part
+        write(part, assigned(chosen, trace.lift(item), partial(fitted, part, item)))
         return
     selection = selection_of(operand, index)
     if selection is None:
-        places = places_of(operand, index if type(index) is tuple else (index,))
+        places = places_of(operand, items)
         if not places.shape:
             refuse_sequence(trace, item)
         assign(places, fitted(operand, item, places.shape))
@@ -126,36 +129,6 @@ def _converted(trace: Trace, item: Any, dtype: np.dtype) -> Tracer:
             trace.refuse("value", "a Python int that may not fit")
         given = trace.convert(given, np.dtype(float))  # as Python does, on the way to the dtype
     return trace.convert(given, dtype)
-
-
-def _mask(index: Any) -> Any:
-    """The mask that an index is, if it is one."""
-    if isinstance(index, tuple) and len(index) == 1:
-        index = index[0]
-    is_array = isinstance(index, (Tracer, np.ndarray))
-    if is_array and index.dtype.kind == "b" and index.ndim:
-        return index
-    return None
-
-
-def _assign_where(operand: Tracer, mask: Tracer, item: Any) -> None:
-    """`operand[mask] = item`."""
-    trace = operand._trace
-    shape = operand._value.type.shape
-    places = mask._value.type.shape
-    if len(places) > len(shape) or not all(map(trace.same_size, places, shape)):
-        trace.refuse("error", "IndexError: boolean index did not match")
-    rest = shape[len(places) :]
-    if trace.lift(item).ndim > len(rest):
-        trace.refuse("mask", "as many items as a mask has places")
-    part = fitted(operand, item, rest)
-    emit = trace.builder.emit
-    if rest:
-        column = emit(reshape, (mask._value,), {"sizes": (*places, *[1] * len(rest))})
-        mask = Tracer(trace, column, "array")
-        part = trace.broadcast(Tracer(trace, part, "array"), shape)._value
-    chosen = trace.broadcast(mask, shape)  # a mask has sizes of its own
-    write(operand, emit(select_, (chosen._value, part, operand._value)))
 
 
 def fill(operand: Tracer, value: Any) -> None:

@@ -4,7 +4,7 @@ real, imag, angle, sinc.
     np.where(m, x, 0)   ->  select(m, x, constant), in the dtype of x
     np.round(x, 2)      ->  multiply by 100, round_nearest_even, divide by 100
 
-`np.where(m)` and everything else whose shape depends on values ends the trace.
+`np.where(m)` is `nonzero`: see `selecting`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ..ufuncs import _as_dtype, apply
 from .arguments import NO_VALUE, is_traced, strong
 from .create import filled
 from .library import left_to_numpy, stored
+from .selecting import nonzero
 from .views import copied, same_memory
 
 if TYPE_CHECKING:
@@ -60,9 +61,11 @@ def chosen(
     return trace.emit(select_, trace.align([mask, on_true, on_false]), kind=kind)
 
 
-def where(trace: Trace, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Tracer:
-    if y is NO_VALUE:
-        trace.refuse("function", "numpy.where(condition)")
+def where(trace: Trace, condition: Any, x: Any = NO_VALUE, y: Any = NO_VALUE, /) -> Any:
+    if x is NO_VALUE and y is NO_VALUE:
+        return nonzero(trace, condition)
+    if x is NO_VALUE or y is NO_VALUE:
+        trace.refuse("error", "ValueError: either both or neither of x and y should be given")
     mask = trace.convert(trace.lift(condition), BOOL)
     operands = [trace.lift(x), trace.lift(y)]
     dtype = common_dtype(trace, operands)

@@ -7,7 +7,7 @@ reshape.
     x[:, [2, 0, 1]]       ->  slices x[:, 2:3] and x[:, 0:2], concatenate
 
 Bounds are clamped as Python does; a clamp that depends on a size is decided by this call and
-becomes a guard. Arrays of positions: see `positions`. Masks end the trace.
+becomes a guard. Arrays of positions: see `positions`. Masks: see `masks`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from ...ops.movement import concatenate, reshape, reverse, slice_
 from ..memory import Step, view
 from ..size import SizeTracer, size_of
 from ..tracer import FUNCTIONS, METHODS, Tracer, concrete
-from .arguments import axis_of, is_nonnegative, is_traced
+from .arguments import axis_of, is_nonnegative, is_traced, size_of_number
 from .library import left_to_numpy
+from .masks import is_mask, masked
+from .masks import read as read_masked
 from .positions import is_position, read
 from .views import copied, cut, reshaped
 
@@ -77,6 +79,9 @@ def getitem(operand: Tracer, index: Any) -> Tracer:
     shape = operand._value.type.shape
     keys, whole = _expanded(trace, items, len(shape))
     if keys is None:
+        chosen = masked(operand, items)
+        if chosen is not None:
+            return read_masked(chosen)
         few = _few_places(items[whole])
         return read(operand, items) if few is None else _several(operand, items, whole, few)
     selection = select(trace, shape, keys, whole)
@@ -147,7 +152,7 @@ def _expanded(trace: Trace, items: tuple, ndim: int) -> tuple[list[Any] | None, 
             ellipsis = position
         elif item is not None:
             if kind is not int and kind is not slice and kind is not SizeTracer:
-                if is_position(item):
+                if is_position(item) or is_mask(item):
                     return None, position
                 _refuse_key(trace, item)
             used += 1
@@ -248,13 +253,8 @@ def take(
 
 
 def _refuse_key(trace: Trace, item: Any) -> None:
-    """End the trace for a key that is a bool or nothing at all; an integer passes."""
-    if isinstance(item, Tracer):
-        if item.dtype.kind == "b":
-            trace.refuse("mask", "a bool")
-    elif isinstance(item, (bool, np.bool_)):
-        trace.refuse("mask", "a bool")
-    elif size_of(item) is None:
+    """End the trace for a key that is nothing at all; an integer passes."""
+    if not isinstance(item, Tracer) and size_of(item) is None:
         trace.refuse("error", "IndexError")
 
 
@@ -263,6 +263,8 @@ def _integer(trace: Trace, item: Any) -> Size:
     if type(item) is int:
         return item
     if isinstance(item, Tracer):
+        if item._kind != "python" and item.dtype.kind in "iu" and not item.ndim:
+            return size_of_number(trace, item)
         if item._kind != "python" or item.dtype.kind != "i":
             trace.refuse("value", "an index")
         op = item._value.op

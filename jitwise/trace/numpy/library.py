@@ -10,8 +10,8 @@ this call (`values.actual`). A program checks what comes out; where it is someth
 function is traced again, for these elements.
 
 Parameters that are no arrays must be Python's: numbers, strings, tuples, dtypes, None. The rows
-stand in `library_arrays`, `library_linear`, `library_changes` and `fourier`. Where the number of
-results' elements depends on values there is no row.
+stand in `library_arrays`, `library_linear`, `library_changes`, `sets` and `fourier`. A size that
+follows from values is `unknown`: see `measured`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ import numpy as np
 
 from ...ir import dims
 from ...ir.dims import Size
+from ...ir.primitive import exact_attrs
 from ...ir.types import DTYPE_NAMES, ArrayType
 from ...ops.call import (
     Template,
     call,
     called,
+    measured_call,
+    measured_raising_call,
     named,
     outside_call,
     raising_call,
@@ -43,6 +46,7 @@ from ..size import SizeTracer
 from ..tracer import FUNCTIONS, Tracer, concrete
 from ..values import actual
 from .arguments import NO_VALUE
+from .measured import has_unknown, with_symbols
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -291,6 +295,8 @@ def _template(item: Any) -> Template:
 
 
 def _emitted(trace: Trace, known: Row, made: Arguments, shapes: list[Any] | None) -> Any:
+    if has_unknown(shapes):
+        return _measured(trace, known, made, shapes or [])
     result = _sample(trace, known, made, shapes)
     samples = results_of(result)
     if known.outside and not all(isinstance(each, (np.ndarray, np.generic)) for each in samples):
@@ -317,6 +323,38 @@ def _emitted(trace: Trace, known: Row, made: Arguments, shapes: list[Any] | None
     op = raising_call if known.raising or made.changed >= 0 else call
     op = outside_call if known.outside else op
     return rebuilt(trace, result, list(trace.builder.emit(op, values, attrs)))
+
+
+def _measured(trace: Trace, known: Row, made: Arguments, shapes: list[Any]) -> Any:
+    """The results of a call that finds out sizes of them; of an equal one before, if there was
+    one.
+    """
+    attrs = {
+        "function": _reference(known.function, made.name),
+        "arguments": tuple(made.arguments),
+        "changed": made.changed,
+    }
+    values = tuple([each._value for each in made.operands])
+    calls, key = trace.measurements.calls, (known.function, values, exact_attrs(attrs))
+    if key not in calls:
+        arrays = trace.measurements.values_of(list(values))
+        try:
+            result = made.sample(arrays)
+        except Exception as error:
+            trace.refuse("error", type(error).__name__)
+        found = [np.asarray(each) for each in results_of(result)]
+        if not all(each.dtype in DTYPE_NAMES for each in found):
+            trace.refuse("function", made.name)
+        named, symbols = with_symbols(trace, shapes, result)
+        rows = zip(found, named, strict=True)
+        attrs |= {"types": tuple([ArrayType(each.dtype, shape) for each, shape in rows])}
+        attrs |= {"symbols": symbols}
+        op = measured_raising_call if known.raising else measured_call
+        emitted = trace.builder.emit(op, values, attrs)
+        trace.actual.update(zip(emitted, found, strict=True))
+        calls[key] = (result, emitted)
+    result, emitted = calls[key]
+    return rebuilt(trace, result, list(emitted))
 
 
 def _reference(function: Any, name: str) -> Any:

@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 # Of these the number of results' elements depends on values: no sizes could be learned.
 _SIZED_BY_VALUES = frozenset(
     name
-    for names in (
-        "argwhere bincount compress delete extract flatnonzero histogram histogram2d histogramdd",
-        "histogram_bin_edges insert intersect1d nonzero setdiff1d setxor1d trim_zeros union1d",
-        "unique unique_all unique_counts unique_inverse unique_values",
-    )
+    for names in ("histogram2d histogramdd histogram_bin_edges insert",)
     for name in names.split()
 )
 

@@ -2,7 +2,7 @@
 
     x[1:, i]   ->   slice, then gather{axes=(1,)}: the basic part first, a view; then the positions
 
-Ints beside arrays are positions too, as in NumPy. Masks take part in none of this (see `assign`).
+Ints beside arrays are positions too, as in NumPy; so are the places of a mask (see `masks`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ...ops.gather import INDEX, gather, gathered_shape, scatter, scatter_at
 from ..memory import Step, view, write
 from ..size import SizeTracer, size_of
 from ..tracer import Tracer
+from .masks import as_positions
 
 if TYPE_CHECKING:
     from ...ir.dims import Size
@@ -46,6 +47,7 @@ def places_of(operand: Tracer, items: tuple) -> Places:
     from .index import place
 
     trace = operand._trace
+    items = as_positions(operand, items)
     basic, axes, given, numbers = [], [], [], []
     for axis, item in enumerate(_full(trace, items, operand.ndim)):
         if item is None or type(item) is slice:
@@ -78,16 +80,12 @@ def _full(trace: Trace, items: tuple, ndim: int) -> list[Any]:
 
 def _integers(trace: Trace, item: Any) -> Tracer:
     """An index as an array of i64."""
-    if isinstance(item, (bool, np.bool_)):
-        trace.refuse("mask", "a bool")
     if isinstance(item, list) and not item:
         item = np.zeros(0, INDEX)
     if not isinstance(item, (Tracer, list, np.ndarray, SizeTracer)) and size_of(item) is None:
         trace.refuse("error", "IndexError")
     given = trace.lift(item)
     kind = given._value.type.dtype.kind
-    if kind == "b":
-        trace.refuse("mask", "a mask" if given.ndim else "a bool")
     if kind not in "iu":
         trace.refuse("error", "IndexError: arrays used as indices must be of integer type")
     return trace.convert(given, INDEX)

@@ -31,6 +31,7 @@ from .arguments import (
     refuse_given,
     require_cpu,
     size_argument,
+    size_of_number,
 )
 from .library import left_to_numpy
 from .reduce import any as any_
@@ -56,6 +57,8 @@ def _number(trace: Trace, item: Any) -> Any:
         op = item._value.op
         if op is not None and op.primitive.name == "dimension":
             return trace.expose(op.attrs["size"])
+        if item._kind != "python" and item.dtype.kind in "iu" and not item.ndim:
+            return trace.expose(size_of_number(trace, item))
         return concrete(item, "a number")
     return item
 

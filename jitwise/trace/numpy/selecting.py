@@ -1,0 +1,99 @@
+"""Where an array is true, and the elements there: nonzero, flatnonzero, argwhere, compress,
+extract; `np.where` of one argument.
+
+    np.nonzero(x)       ->   %1 = not_equal(x, 0); count, measure, places
+    np.argwhere(x)      ->   the same, as columns of one array
+
+A condition shorter than the array chooses among the first elements, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir import dims
+from ...ops.movement import concatenate, reshape
+from ..tracer import FUNCTIONS, METHODS, Tracer
+from .arguments import axis_of, is_nonnegative
+from .masks import Masked, places_of_mask, read, truth
+from .views import cut
+
+if TYPE_CHECKING:
+    from ..tracing import Trace
+
+
+def flat(trace: Trace, operand: Tracer) -> Tracer:
+    """The elements along one axis; no view."""
+    sizes = (dims.product(operand._value.type.shape),)
+    return trace.emit(reshape, (operand,), {"sizes": sizes}, "array")
+
+
+def nonzero(trace: Trace, a: Any) -> tuple[Tracer, ...]:
+    operand = trace.lift(a)
+    if not operand.ndim:
+        trace.refuse("error", "ValueError: nonzero of a 0d array")
+    return tuple(places_of_mask(trace, truth(trace, operand)))
+
+
+def flatnonzero(trace: Trace, a: Any) -> Tracer:
+    return nonzero(trace, flat(trace, trace.lift(a)))[0]
+
+
+def argwhere(trace: Trace, a: Any) -> Tracer:
+    operand = trace.lift(a)
+    if not operand.ndim:
+        trace.refuse("argument", "argwhere of a number")
+    columns = nonzero(trace, operand)
+    (size,) = columns[0]._value.type.shape
+    made = [trace.emit(reshape, (each,), {"sizes": (size, 1)}, "array") for each in columns]
+    if len(made) == 1:
+        return made[0]
+    return trace.emit(concatenate, made, {"dimension": 1}, "array")
+
+
+def compress(trace: Trace, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Tracer:
+    if out is not None:
+        trace.refuse("argument", "compress(out=...)")
+    mask, operand = truth(trace, trace.lift(condition)), trace.lift(a)
+    if mask.ndim != 1:
+        trace.refuse("error", "ValueError: condition must be a 1-d array")
+    if axis is None:
+        operand, axis = flat(trace, operand), 0
+    axis = axis_of(trace, axis, operand.ndim)
+    return _chosen(trace, mask, operand, axis)
+
+
+def extract(trace: Trace, condition: Any, arr: Any) -> Tracer:
+    mask = flat(trace, truth(trace, trace.lift(condition)))
+    return _chosen(trace, mask, flat(trace, trace.lift(arr)), 0)
+
+
+def _chosen(trace: Trace, mask: Tracer, operand: Tracer, axis: int) -> Tracer:
+    """The elements along `axis` where the mask is true, which may be shorter."""
+    (length,), size = mask._value.type.shape, operand._value.type.shape[axis]
+    if not trace.same_size(length, size):
+        if not is_nonnegative(trace, dims.subtract(size, length)):
+            trace.refuse("argument", "a condition longer than the array")
+        operand = cut(trace, operand, axis, 0, length)
+    elif length != size:
+        mask = trace.emit(reshape, (mask,), {"sizes": (size,)}, "array")
+    return read(Masked(operand, mask, axis))
+
+
+def _compress_method(operand: Tracer, condition: Any, axis: Any = None, out: Any = None) -> Tracer:
+    return compress(operand._trace, condition, operand, axis, out)
+
+
+METHODS["nonzero"] = lambda operand: nonzero(operand._trace, operand)
+METHODS["compress"] = _compress_method
+FUNCTIONS.update(
+    {
+        np.nonzero: nonzero,
+        np.flatnonzero: flatnonzero,
+        np.argwhere: argwhere,
+        np.compress: compress,
+        np.extract: extract,
+    }
+)
