@@ -22,8 +22,8 @@ of; it is not let write to its operands.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -127,17 +127,51 @@ def _fit(types: tuple[ArrayType, ...], found: tuple[ArrayType, ...]) -> bool:
     return True
 
 
+def _direct(attrs: Attrs) -> Callable[..., Any] | None:
+    """The function itself, where the operands are its first arguments and the others are plain."""
+    arrays, tail, rest = 0, [], {}
+    for name, template in attrs["arguments"]:
+        if template == ("array", arrays) and not name and not tail:
+            arrays += 1
+        elif not _is_plain(template):
+            return None
+        elif name:
+            rest[name] = filled(template, ())
+        else:
+            tail.append(filled(template, ()))
+    if attrs["changed"] >= 0:
+        return None
+    function = attrs["function"]
+    found = partial(named(function) if type(function) is str else function, **rest)
+    if tail:
+        found = partial(_with_tail, found, tuple(tail))
+    found.__name__ = str(function)  # type: ignore[attr-defined]
+    return found
+
+
+def _with_tail(function: Callable[..., Any], tail: tuple[Any, ...], *arrays: Any) -> Any:
+    return function(*arrays, *tail)
+
+
+def _is_plain(template: Template) -> bool:
+    kind, *content = template
+    return kind == "plain" or (kind in ("list", "tuple") and all(map(_is_plain, content)))
+
+
 def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
     return attrs["types"]
 
 
-def _call(name: str, raising: bool, evaluate: Any = _evaluate, measures: bool = False) -> Primitive:
+def _call(
+    name: str, raising: bool, evaluate: Any = _evaluate, *, direct: Any = _direct, measures: bool = False
+) -> Primitive:
     return register(
         Primitive(
             name=name,
             category="call",
             infer=_infer,
             evaluate=evaluate,
+            direct=direct,
             multiple=True,
             effect=raising,
             measures=measures,
@@ -149,6 +183,6 @@ def _call(name: str, raising: bool, evaluate: Any = _evaluate, measures: bool = 
 
 call = _call("call", False)
 raising_call = _call("raising_call", True)
-outside_call = _call("outside_call", True, _evaluate_outside)
-measured_call = _call("measured_call", False, measures=True)
-measured_raising_call = _call("measured_raising_call", True, measures=True)
+outside_call = _call("outside_call", True, _evaluate_outside, direct=None)
+measured_call = _call("measured_call", False, direct=None, measures=True)
+measured_raising_call = _call("measured_raising_call", True, direct=None, measures=True)

@@ -24,7 +24,7 @@ from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
 from ..ir.measured import symbols_defined
 from ..ops.call import Unexpected
-from ._native import report_float_error
+from ._native import report_float_error, set_reporting
 
 
 def _state() -> tuple[Any, Any]:
@@ -40,6 +40,9 @@ def _state() -> tuple[Any, Any]:
 
 
 _variable, _reporting_state = _state()
+IS_DIRECT = _variable is not None  # whether the machine itself can have NumPy report
+if IS_DIRECT:
+    set_reporting(_variable, _reporting_state)
 
 
 class _Reporting:

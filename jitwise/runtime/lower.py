@@ -27,7 +27,7 @@ from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
-from .host_call import HostCall, sizes_needed
+from .host_call import IS_DIRECT, HostCall, sizes_needed
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
 from .placement import Replacement, overwritten, placements, replacements
@@ -140,14 +140,23 @@ class Lowering:
         places = [self.slot(operand) for operand in operands]
         self._host(function, places, results)
 
-    def _host(self, function: Callable, places: list[int], results: Sequence[Value]) -> None:
+    def _host(
+        self,
+        function: Callable,
+        places: list[int],
+        results: Sequence[Value],
+        is_direct: bool = False,
+    ) -> None:
         outs = []
         for result in results:
             slot = self.define(result)
             self.owned.add(slot)
             self.foreign.add(result)
-            outs.append((slot, DTYPE_NAMES[result.type.dtype], result.type.ndim))
-        self.instructions.append(("host", function, places, outs))
+            out = (slot, DTYPE_NAMES[result.type.dtype], result.type.ndim)
+            sizes = [self.table.index(size) for size in result.type.shape]
+            outs.append((*out, sizes) if is_direct else out)
+        end = (is_direct,) if is_direct else ()
+        self.instructions.append(("host", function, places, outs, *end))
 
     def _allocate(self, slot: int, value: Value) -> None:
         sizes = [self.table.index(size) for size in value.type.shape]
@@ -349,7 +358,15 @@ class Lowering:
         return op.primitive.category == "contract" and not serves(op.results[0].type.dtype)
 
     def evaluate(self, op: Op) -> None:
-        """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
+        """Call the primitive's NumPy meaning; sizes in its attributes come as further operands.
+
+        A library's own function is called directly: the machine checks what it gives.
+        """
+        is_direct = IS_DIRECT and op.primitive.direct is not None
+        direct = op.primitive.direct(op.attrs) if is_direct else None
+        if direct is not None:
+            self._host(direct, [self.slots[each] for each in op.operands], op.results, True)
+            return
         sizes = sizes_needed(op)
         places = [self.slots[operand] for operand in op.operands]
         for size in sizes:

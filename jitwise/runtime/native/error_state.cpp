@@ -85,6 +85,30 @@ State state_now() {
 
 }  // namespace
 
+static PyObject *reporting_variable = nullptr, *reporting_state = nullptr;
+
+void Reporting::set(PyObject *variable, PyObject *state) {
+    Py_XINCREF(variable);
+    Py_XINCREF(state);
+    reporting_variable = variable;
+    reporting_state = state;
+}
+
+Reporting::Reporting(bool is_on) {
+    if (!is_on || reporting_variable == nullptr) return;
+    token_ = PyContextVar_Set(reporting_variable, reporting_state);
+    if (token_ == nullptr) PyErr_Clear();
+}
+
+Reporting::~Reporting() {
+    if (token_ == nullptr) return;
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    if (PyContextVar_Reset(reporting_variable, token_) < 0) PyErr_Clear();
+    Py_DECREF(token_);
+    PyErr_Restore(type, error, traceback);
+}
+
 int ignored_float_errors() { return state_now().ignored; }
 
 bool float_errors_are_strict() { return state_now().strict; }

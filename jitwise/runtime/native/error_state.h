@@ -13,6 +13,21 @@ int ignored_float_errors();
 // anything was changed that NumPy would not have changed.
 bool float_errors_are_strict();
 
+// While it lives, NumPy reports its floating-point errors to the program that is being run. `is_on`
+// false: nothing changes.
+class Reporting {
+public:
+    explicit Reporting(bool is_on);
+    ~Reporting();
+    Reporting(const Reporting &) = delete;
+    Reporting &operator=(const Reporting &) = delete;
+    // NumPy's context variable, and the state in which it reports.
+    static void set(PyObject *variable, PyObject *state);
+
+private:
+    PyObject *token_ = nullptr;
+};
+
 // Flags that functions of NumPy, called by a program, reported in this thread.
 extern thread_local int reported_float_errors;
 

@@ -100,19 +100,24 @@ bool is_fresh(PyArrayObject *array) {
            PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject *>(base), NPY_ARRAY_OWNDATA);
 }
 
-// The slot's object is an array of exactly this view that nobody else knows.
-bool is_deliverable(const Slot &slot) {
-    if (slot.owner != Owner::object || !PyArray_CheckExact(static_cast<PyObject *>(slot.block)))
-        return false;
-    auto *array = static_cast<PyArrayObject *>(slot.block);
-    if (PyArray_BYTES(array) != slot.view.data || PyArray_NDIM(array) != slot.view.ndim ||
-        !is_fresh(array))
+// `object` is an array of exactly this view.
+bool is_array_of(PyObject *object, const Slot &slot) {
+    if (object == nullptr || !PyArray_CheckExact(object)) return false;
+    auto *array = reinterpret_cast<PyArrayObject *>(object);
+    if (PyArray_BYTES(array) != slot.view.data || PyArray_NDIM(array) != slot.view.ndim)
         return false;
     for (int axis = 0; axis < slot.view.ndim; ++axis)
         if (PyArray_DIM(array, axis) != slot.shape[axis] ||
             PyArray_STRIDE(array, axis) != slot.strides[axis])
             return false;
-    return element_type_of_numpy(PyArray_TYPE(array)) == slot.type;
+    return element_type_of_numpy(PyArray_TYPE(array)) == slot.type && PyArray_ISNOTSWAPPED(array);
+}
+
+// The slot's object is such an array, and nobody else knows it.
+bool is_deliverable(const Slot &slot) {
+    auto *object = static_cast<PyObject *>(slot.block);
+    return slot.owner == Owner::object && is_array_of(object, slot) &&
+           is_fresh(reinterpret_cast<PyArrayObject *>(object));
 }
 
 }  // namespace
@@ -177,6 +182,14 @@ void Frame::allocate(Slot &slot, ElementType type, int ndim, bool is_output) {
     slot.view.owner = nullptr;
     slot.view.data = PyArray_BYTES(reinterpret_cast<PyArrayObject *>(array));
     set_dense_strides(slot);
+}
+
+PyObject *Frame::same_array(Slot &slot) {
+    auto *object =
+        static_cast<PyObject *>(slot.owner == Owner::object ? slot.block : slot.view.owner);
+    if (!is_array_of(object, slot)) return array_of(slot);
+    Py_INCREF(object);
+    return object;
 }
 
 PyObject *Frame::array_of(Slot &slot) {

@@ -79,6 +79,9 @@ struct Frame {
     std::size_t lay_out(Slot &slot);
     // `slot` as a new ndarray that shares memory; a reference, never null.
     PyObject *array_of(Slot &slot);
+    // The ndarray that `slot` is all of, itself, if it is one; else `array_of`. For functions that
+    // do not write to it.
+    PyObject *same_array(Slot &slot);
     void finish(Slot &slot, Result *result);
 };
 

@@ -30,22 +30,41 @@ private:
     PyObject *object_;
 };
 
+// What a library's own function refuses is no fault: Python raises it again, at the user's line.
+void mark_as_numpys() {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (PyObject_SetAttrString(value, "raised_by_numpy", Py_True) < 0) PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+}
+
 PyObject *call(Frame &frame, const Instruction &now, const int *words) {
     Reference arguments(PyTuple_New(now.in_count));
     if (arguments.get() == nullptr) throw PythonError();
-    for (int i = 0; i < now.in_count; ++i)
-        PyTuple_SET_ITEM(arguments.get(), i, frame.array_of(frame.slots[words[i]]));
+    for (int i = 0; i < now.in_count; ++i) {
+        Slot &slot = frame.slots[words[i]];
+        PyTuple_SET_ITEM(arguments.get(), i,
+                         now.is_direct ? frame.same_array(slot) : frame.array_of(slot));
+    }
     // NumPy clears the flags for itself, and reports its own errors.
     const int before = float_flags::raised();
     reported_float_errors = 0;
-    PyObject *result = PyObject_Call(now.callable, arguments.get(), nullptr);
+    PyObject *result;
+    {
+        Reporting reporting(now.is_direct);
+        result = PyObject_Call(now.callable, arguments.get(), nullptr);
+    }
     float_flags::set(before | reported_float_errors);
-    if (result == nullptr) throw PythonError();
+    if (result == nullptr) {
+        if (now.is_direct) mark_as_numpys();
+        throw PythonError();
+    }
     return result;
 }
 
-// words of one result: slot, type, ndim.
-void store_result(Frame &frame, const int *words, PyObject *value) {
+// words of one result: slot, type, ndim; of a direct call also the dims it must have.
+void store_result(Frame &frame, const int *words, PyObject *value, bool is_direct) {
     Slot &slot = frame.slots[words[0]];
     const ElementType type = static_cast<ElementType>(words[1]);
     Reference made(PyArray_FROM_O(value));
@@ -54,6 +73,8 @@ void store_result(Frame &frame, const int *words, PyObject *value) {
     if (element_type_of_numpy(PyArray_TYPE(array)) != type || PyArray_NDIM(array) != words[2] ||
         !PyArray_ISNOTSWAPPED(array))
         throw Deoptimized();
+    for (int axis = 0; is_direct && axis < words[2]; ++axis)
+        if (PyArray_DIM(array, axis) != frame.dims[words[3 + axis]]) throw Deoptimized();
     if (slot.owner != Owner::none) frame.free(slot);
     slot.type = type;
     slot.view.owner = nullptr;
@@ -85,15 +106,18 @@ void execute_host(Frame &frame, const Instruction &now) {
         // A function of one result may also return it in a sequence of one.
         bool wrapped =
             (PyTuple_CheckExact(value) || PyList_CheckExact(value)) && PySequence_Size(value) == 1;
-        return store_result(frame, words, wrapped ? PySequence_Fast_GET_ITEM(value, 0) : value);
+        return store_result(frame, words, wrapped ? PySequence_Fast_GET_ITEM(value, 0) : value,
+                            now.is_direct);
     }
     if (now.out_count == 0) return;
     Reference items(
         PySequence_Fast(result.get(), "a host call with several results must return a sequence"));
     if (items.get() == nullptr) throw PythonError();
     if (PySequence_Fast_GET_SIZE(items.get()) != now.out_count) throw Deoptimized();
-    for (int i = 0; i < now.out_count; ++i)
-        store_result(frame, words + 3 * i, PySequence_Fast_GET_ITEM(items.get(), i));
+    for (int i = 0; i < now.out_count; ++i) {
+        store_result(frame, words, PySequence_Fast_GET_ITEM(items.get(), i), now.is_direct);
+        words += 3 + (now.is_direct ? words[2] : 0);
+    }
 }
 
 }  // namespace jitwise

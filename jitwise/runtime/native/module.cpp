@@ -92,6 +92,11 @@ void report_float_error(nb::handle, int flags) { reported_float_errors |= flags;
 void bind_float_errors(nb::module_ &module) {
     module.def("report_float_error", report_float_error, nb::arg("name"), nb::arg("flags"),
                "Raise flags in the program that is being run, once its call of Python is over.");
+    module.def(
+        "set_reporting",
+        [](nb::handle variable, nb::handle state) { Reporting::set(variable.ptr(), state.ptr()); },
+        nb::arg("variable"), nb::arg("state"),
+        "NumPy's context variable for its error state, and the state in which it reports.");
     module.def("ignored_float_errors", ignored_float_errors,
                "The flags that NumPy's error state ignores.");
     module.def("float_flags", float_flags::raised, "The flags of this thread.");

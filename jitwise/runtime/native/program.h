@@ -75,6 +75,7 @@ struct Instruction {
     Opcode op;
     ElementType type = ElementType::none;
     bool is_output = false;
+    bool is_direct = false;  // host: of a library's own function
     int slot = -1;    // the slot defined, if one
     int source = -1;  // the slot read, if one
     int ndim = 0;

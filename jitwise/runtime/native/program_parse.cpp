@@ -283,12 +283,14 @@ void Parser::parse_host(Instruction &now, nb::handle tuple) {
     if (!PyCallable_Check(callable.ptr())) reject("a host call needs something callable");
     now.callable = callable.ptr();
     program_.references.attr("append")(callable);
+    now.is_direct = nb::len(tuple) > 4 && nb::cast<bool>(tuple[4]);
     for (nb::handle item : nb::object(tuple[2])) use(word(item)), ++now.in_count;
     for (nb::handle item : nb::object(tuple[3])) {
         int slot = word(item[0]);
         ElementType type = type_of(item[1]);
         program_.words.push_back(static_cast<int>(type));
         int ndim = word(item[2]);
+        if (now.is_direct && dims(item[3]) != ndim) reject("a direct call has a size for each axis");
         define(slot, type, ndim);
         ++now.out_count;
     }
