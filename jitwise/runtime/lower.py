@@ -362,8 +362,8 @@ class Lowering:
 
         A library's own function is called directly: the machine checks what it gives.
         """
-        is_direct = IS_DIRECT and op.primitive.direct is not None
-        direct = op.primitive.direct(op.attrs) if is_direct else None
+        rule = op.primitive.direct
+        direct = rule(op.attrs) if rule is not None and IS_DIRECT else None
         if direct is not None:
             self._host(direct, [self.slots[each] for each in op.operands], op.results, True)
             return
