@@ -163,7 +163,12 @@ def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
 
 
 def _call(
-    name: str, raising: bool, evaluate: Any = _evaluate, *, direct: Any = _direct, measures: bool = False
+    name: str,
+    raising: bool,
+    evaluate: Any = _evaluate,
+    *,
+    direct: Any = _direct,
+    measures: bool = False,
 ) -> Primitive:
     return register(
         Primitive(

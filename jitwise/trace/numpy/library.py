@@ -19,7 +19,7 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 Shape = tuple[Size, ...]
 # (trace, shapes of the arrays by parameter (a list of them for a list), the other parameters)
 # -> the shape of each result; or several for one, of which this call shows the right one
-Shapes = Callable[["Trace", dict[str, Any], dict[str, Any]], "list[Shape | Either] | None"]
+Shapes = Callable[["Trace", dict[str, Any], dict[str, Any]], "Sequence[Shape | Either] | None"]
 _PLAIN = (int, float, complex, bool, str, type(None))
 _PYTHON = (bool, float, complex)
 _MOST_SAMPLED = 64  # elements of a sample
