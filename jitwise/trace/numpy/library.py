@@ -294,7 +294,7 @@ def _template(item: Any) -> Template:
     return ("plain", item)
 
 
-def _emitted(trace: Trace, known: Row, made: Arguments, shapes: list[Any] | None) -> Any:
+def _emitted(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any] | None) -> Any:
     if has_unknown(shapes):
         return _measured(trace, known, made, shapes or [])
     result = _sample(trace, known, made, shapes)
@@ -325,7 +325,7 @@ def _emitted(trace: Trace, known: Row, made: Arguments, shapes: list[Any] | None
     return rebuilt(trace, result, list(trace.builder.emit(op, values, attrs)))
 
 
-def _measured(trace: Trace, known: Row, made: Arguments, shapes: list[Any]) -> Any:
+def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) -> Any:
     """The results of a call that finds out sizes of them; of an equal one before, if there was
     one.
     """

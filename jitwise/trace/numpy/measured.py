@@ -9,6 +9,7 @@ is decided about them, and the dtypes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,13 +36,13 @@ def _is_unknown(size: Size) -> bool:
     return isinstance(size, Dim) and str(size).startswith(_NAME)
 
 
-def has_unknown(shapes: list[Any] | None) -> bool:
+def has_unknown(shapes: Sequence[Any] | None) -> bool:
     """Whether a size of the results follows from values."""
     return any(_is_unknown(size) for shape in shapes or () for size in shape)
 
 
 def with_symbols(
-    trace: Trace, shapes: list[Shape], result: Any
+    trace: Trace, shapes: Sequence[Shape], result: Any
 ) -> tuple[list[Shape], tuple[str, ...]]:
     """Shapes with symbols for what is unknown, of the sizes that the result has in this call; and
     these symbols. The trace ends where the row is wrong.
