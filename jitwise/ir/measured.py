@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .dims import Dim, Guard, Size, symbols_of
-from .graph import Op
+from .graph import Graph, Op
 from .types import ArrayType
 
 
@@ -105,3 +105,8 @@ class Definitions:
 def known_guards(guards: Iterable[Guard], values: Mapping[str, int]) -> list[Guard]:
     """The guards whose symbols all have a value yet."""
     return [guard for guard in guards if symbols_of(guard.dim) <= values.keys()]
+
+
+def symbols_measured(graph: Graph) -> list[str]:
+    """The symbols that ops of `graph` define, in order."""
+    return [name for op in graph.ops for name in symbols_defined(op)]

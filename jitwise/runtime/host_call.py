@@ -116,3 +116,15 @@ def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
     if isinstance(attribute, tuple):
         return tuple([_resolve(item, values) for item in attribute])
     return attribute
+
+
+def function_of(op: Op) -> tuple[Callable[..., Any], list[Dim], bool]:
+    """What the machine calls for `op`, the sizes it wants as further operands, and whether it is a
+    library's own function: then the machine checks what it gives.
+    """
+    rule = op.primitive.direct
+    direct = rule(op.attrs) if rule is not None and IS_DIRECT else None
+    if direct is not None:
+        return direct, [], True
+    sizes = sizes_needed(op)
+    return HostCall(op, sizes), sizes, False

@@ -21,23 +21,19 @@ import numpy as np
 from ..ir import dims
 from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op, Value
-from ..ir.measured import Definitions, axis_of_symbol, symbols_defined
+from ..ir.measured import Definitions, axis_of_symbol, symbols_measured
 from ..ir.primitive import Attrs
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
-from .host_call import IS_DIRECT, HostCall, sizes_needed
+from .host_call import function_of
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
 from .placement import Replacement, overwritten, placements, replacements
 from .program_text import ProgramText
 
 MOST_BETWEEN = 32  # ops between a kernel and the update it is made for
-
-
-def _symbols_measured(graph: Graph) -> list[str]:
-    return [name for op in graph.ops for name in symbols_defined(op)]
 
 
 class Lowering:
@@ -48,7 +44,7 @@ class Lowering:
     ) -> None:
         self.graph = graph
         self.compiled = compiled
-        self.table = DimTable([*graph.symbols, *_symbols_measured(graph)])
+        self.table = DimTable([*graph.symbols, *symbols_measured(graph)])
         self.definitions = Definitions(graph.ops)
         self.awaited = set(self.definitions.op_of.values())  # those not lowered yet
         self.instructions: list[tuple[Any, ...]] = []
@@ -141,22 +137,17 @@ class Lowering:
         self._host(function, places, results)
 
     def _host(
-        self,
-        function: Callable,
-        places: list[int],
-        results: Sequence[Value],
-        is_direct: bool = False,
+        self, function: Callable, places: list[int], results: Sequence[Value], direct: bool = False
     ) -> None:
         outs = []
         for result in results:
             slot = self.define(result)
             self.owned.add(slot)
             self.foreign.add(result)
-            out = (slot, DTYPE_NAMES[result.type.dtype], result.type.ndim)
-            sizes = [self.table.index(size) for size in result.type.shape]
-            outs.append((*out, sizes) if is_direct else out)
-        end = (is_direct,) if is_direct else ()
-        self.instructions.append(("host", function, places, outs, *end))
+            outs.append((slot, DTYPE_NAMES[result.type.dtype], result.type.ndim))
+            if direct:
+                outs[-1] += ([self.table.index(size) for size in result.type.shape],)
+        self.instructions.append(("host", function, places, outs, *([True] if direct else [])))
 
     def _allocate(self, slot: int, value: Value) -> None:
         sizes = [self.table.index(size) for size in value.type.shape]
@@ -188,7 +179,7 @@ class Lowering:
             graph.name,
             [
                 *[tuple(origin) for origin in graph.symbols.values()],
-                *[("measured", name) for name in _symbols_measured(graph)],
+                *[("measured", name) for name in symbols_measured(graph)],
             ],
             self.table.entries,
             [(guard.relation, self.table.index(guard.dim)) for guard in graph.guards],
@@ -358,22 +349,14 @@ class Lowering:
         return op.primitive.category == "contract" and not serves(op.results[0].type.dtype)
 
     def evaluate(self, op: Op) -> None:
-        """Call the primitive's NumPy meaning; sizes in its attributes come as further operands.
-
-        A library's own function is called directly: the machine checks what it gives.
-        """
-        rule = op.primitive.direct
-        direct = rule(op.attrs) if rule is not None and IS_DIRECT else None
-        if direct is not None:
-            self._host(direct, [self.slots[each] for each in op.operands], op.results, True)
-            return
-        sizes = sizes_needed(op)
+        """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
+        function, sizes, is_direct = function_of(op)
         places = [self.slots[operand] for operand in op.operands]
         for size in sizes:
             slot = self.temporary()
             self.instructions.append(("dimension", slot, self.table.index(size)))
             places.append(slot)
-        self._host(HostCall(op, sizes), places, op.results)
+        self._host(function, places, op.results, is_direct)
 
     # Sizes found out by the program
 
