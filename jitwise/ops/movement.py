@@ -44,8 +44,38 @@ def _infer_reshape(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     return ArrayType(types[0].dtype, attrs["sizes"])
 
 
+def gathers_repeats(op: Op) -> bool:
+    """Whether this reshape puts repeated elements between others, so that it is a copy.
+
+    %1: f64[n, 3] = broadcast_in_dim{sizes=(n, 3), dimensions=(0,)}(%0)
+    %2: f64[3*n] = reshape{sizes=(3*n,)}(%1)                             copies
+    """
+    if op.primitive.name != "reshape":
+        return False
+    source = op.operands[0]
+    if source.op is None or source.op.primitive.name != "broadcast_in_dim":
+        return False
+    axes, sizes = source.op.attrs["dimensions"], source.op.operands[0].type.shape
+    moving = {axis for axis, size in zip(axes, sizes, strict=True) if size != 1}
+    before = [(size, axis in moving) for axis, size in enumerate(source.type.shape) if size != 1]
+    after = [size for size in op.results[0].type.shape if size != 1]
+    while before and after and before[-1][0] == after[-1]:
+        before.pop()
+        after.pop()
+    while before and after and before[0][0] == after[0]:
+        before.pop(0)
+        after.pop(0)
+    return len({moves for _, moves in before}) == 2
+
+
 def _execute_reshape(program: ProgramEmitter, op: Op) -> None:
     operand = program.slot(op.operands[0])
+    if gathers_repeats(op):
+        out, shaped = program.allocate(op.results[0]), program.temporary()
+        sizes = [program.dim(size) for size in op.operands[0].type.shape]
+        program.instruction("reshape", shaped, out, sizes)
+        program.instruction("copy", shaped, operand)
+        return
     sizes = [program.dim(size) for size in op.attrs["sizes"]]
     program.instruction("reshape", program.define(op.results[0]), operand, sizes)
 

@@ -18,6 +18,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from ..ir.graph import Graph, Op, Value
+from ..ops.movement import gathers_repeats
 
 
 class Lifetimes(NamedTuple):
@@ -47,7 +48,7 @@ def lifetimes(graph: Graph, deferred: Collection[Op] = ()) -> Lifetimes:
             last[operand] = index
         for result in op.results:
             last[result] = index
-        if op.primitive.category == "view":
+        if op.primitive.category == "view" and not gathers_repeats(op):
             source, result = op.operands[0], op.results[0]
             owners[result] = owners.get(source, source)
             views.append((result, source))

@@ -398,3 +398,26 @@ def test_updates_one_after_the_other_share_one_array():
 
     found = instructions(filled, np.ones(20))
     assert found["alloc"] <= 21 and found["copy"] <= 21
+
+
+def steps_of(function, *args):
+    lines = jit(function).lower(*args).compile().as_text("program").splitlines()
+    return [line.split()[0] for line in lines]
+
+
+def test_repeated_elements_between_others_are_copied_once_into_the_result():
+    for function in (lambda x: np.repeat(x, 3), lambda x: np.tile(x, 3)):
+        steps = steps_of(function, np.arange(5.0))
+        made = steps[steps.index("alloc") :]
+        assert [step for step in made if step != "free"] == ["alloc", "reshape", "copy", "return"]
+
+
+def test_repeated_elements_that_stay_neighbours_are_a_view():
+    steps = steps_of(lambda x: np.broadcast_to(x, (3, x.size)).reshape(3, 1, -1) * 2, np.ones(5))
+    assert steps.count("alloc") == 1 and "copy" not in steps
+
+
+def test_linspace_between_numbers_counts_once_and_divides_once():
+    program = jit(lambda x: np.linspace(0, 1, x.size)).lower(np.ones(5)).compile()
+    assert program.as_text("program").count("library iota") == 1
+    assert program.as_text("kernel").count("divide") == 1

@@ -255,10 +255,55 @@ int normalise(CopyAxis *axes, const std::int64_t *dst, const std::int64_t *src,
     return kept;
 }
 
+// Each element of a dense source a few times over, into a dense target. Neither need be aligned.
+template <class T, int times>
+void repeat_times(char *__restrict dst, const char *__restrict src, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        T value;
+        std::memcpy(&value, src + i * sizeof(T), sizeof(T));
+        for (int k = 0; k < times; ++k)
+            std::memcpy(dst + (i * times + k) * sizeof(T), &value, sizeof(T));
+    }
+}
+
+// Vectors of equal elements, which may reach over the ends of their places: what follows there is
+// written later, and near the end of the target nothing reaches over.
+template <class T>
+void repeat_typed(char *dst, const char *src, std::int64_t count, std::int64_t times) {
+    if (times == 2) return repeat_times<T, 2>(dst, src, count);
+    if (times == 3) return repeat_times<T, 3>(dst, src, count);
+    if (times == 4) return repeat_times<T, 4>(dst, src, count);
+    typedef T Vector __attribute__((vector_size(16)));
+    const std::int64_t size = times * sizeof(T), stored = (size + 15) / 16 * 16;
+    std::int64_t i = 0;
+    for (; i < count && (count - i) * size >= stored; ++i, dst += size) {
+        T value;
+        std::memcpy(&value, src + i * sizeof(T), sizeof(T));
+        const Vector values = Vector{} + value;
+        for (std::int64_t k = 0; k < stored; k += 16) std::memcpy(dst + k, &values, 16);
+    }
+    for (; i < count; ++i, dst += size) fill_typed<T>(dst, src + i * sizeof(T), times);
+}
+
+// False: not a kind of element for which there is a loop.
+bool repeat(char *dst, const char *src, std::int64_t count, std::int64_t times, int itemsize) {
+    switch (itemsize) {
+    case 1: repeat_typed<std::uint8_t>(dst, src, count, times); return true;
+    case 2: repeat_typed<std::uint16_t>(dst, src, count, times); return true;
+    case 4: repeat_typed<std::uint32_t>(dst, src, count, times); return true;
+    case 8: repeat_typed<std::uint64_t>(dst, src, count, times); return true;
+    default: return false;
+    }
+}
+
 // A transposition is copied in tiles, so that every cache line fetched is used up before it leaves.
 void copy_plane(char *dst, const char *src, const CopyAxis &outer, const CopyAxis &inner,
                 int itemsize) {
     constexpr std::int64_t tile = 32;
+    if (inner.src == 0 && inner.dst == itemsize && outer.src == itemsize &&
+        outer.dst == inner.length * itemsize &&
+        repeat(dst, src, outer.length, inner.length, itemsize))
+        return;
     bool crossed =
         std::abs(inner.src) > std::abs(outer.src) && inner.length > tile && outer.src != 0;
     std::int64_t width = crossed ? tile : inner.length;

@@ -10,6 +10,7 @@ can guard.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,33 +153,48 @@ def linspace(
     steps = counting(trace, count, working)
     if delta.ndim:
         steps = reshape(trace, steps, (-1, *[1] * delta.ndim))
-    result = _spread(trace, steps, delta, dims.subtract(count, 1) if endpoint else count)
+    parts = dims.subtract(count, 1) if endpoint else count
+    result = _spread(trace, steps, delta, parts, has_step=_is_wide(start, stop))
     result = apply(trace, np.add, [result, first])
     if endpoint:
-        result = _with_last(trace, result, last, count)
+        result = _with_last(trace, result, last, count, steps)
     if axis != 0:
         result = copied(trace, moveaxis(trace, result, 0, axis))
     return result if dtype is None else trace.convert(result, dtype_of(trace, dtype))
 
 
-def _spread(trace: Trace, steps: Tracer, delta: Tracer, parts: Size) -> Tracer:
-    """`steps * (delta / parts)`; where that step underflows to zero, `steps / parts * delta`."""
+def _is_wide(start: Any, stop: Any) -> bool:
+    """Whether these are Python numbers so far apart that no step between them is zero."""
+    if type(start) not in (int, float) or type(stop) not in (int, float):
+        return False
+    return 1e-280 <= abs(float(stop) - float(start)) < math.inf
+
+
+def _spread(trace: Trace, steps: Tracer, delta: Tracer, parts: Size, *, has_step: bool) -> Tracer:
+    """`steps * (delta / parts)`; where that step underflows to zero, `steps / parts * delta`.
+    `has_step`: it cannot.
+    """
     divisor = trace.convert(trace.lift(trace.expose(parts)), delta.dtype, "scalar")
     step = apply(trace, np.true_divide, [delta, divisor])
+    usual = apply(trace, np.multiply, [steps, step])
+    if has_step:
+        return usual
     zero = apply(trace, np.equal, [step, trace.constant(0, step.dtype)])
     if zero.ndim:
         zero = any_(trace, zero)
-    usual = apply(trace, np.multiply, [steps, step])
     small = apply(trace, np.multiply, [apply(trace, np.true_divide, [steps, divisor]), delta])
     return trace.emit(select, trace.align([zero, small, usual]), kind="array")
 
 
-def _with_last(trace: Trace, result: Tracer, last: Tracer, count: Size) -> Tracer:
-    """`result` with `last` as its last item along axis 0."""
-    places = counting(trace, count, INT)
-    final = trace.convert(trace.lift(trace.expose(dims.subtract(count, 1))), INT, "scalar")
-    mask = apply(trace, np.equal, [places, final])
-    if result.ndim > 1:
+def _with_last(trace: Trace, result: Tracer, last: Tracer, count: Size, steps: Tracer) -> Tracer:
+    """`result` with `last` as its last item along axis 0. `steps` count as well as integers do in
+    the one format that holds any number of items.
+    """
+    exact = steps.dtype == np.float64
+    places = steps if exact else counting(trace, count, INT)
+    final = trace.lift(trace.expose(dims.subtract(count, 1)))
+    mask = apply(trace, np.equal, [places, trace.convert(final, places.dtype, "scalar")])
+    if result.ndim > mask.ndim:
         mask = reshape(trace, mask, (-1, *[1] * (result.ndim - 1)))
     return trace.emit(select, trace.align([mask, last, result]), kind="array")
 
