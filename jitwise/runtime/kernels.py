@@ -16,7 +16,7 @@ from ..ir.graph import Graph
 from ..ir.types import DTYPE_NAMES
 from ..kernel.build import build_kernel
 from ..kernel.layout import Layout, layout_of
-from ..kernel.nest import Compute, Kernel, Load, Store
+from ..kernel.nest import Compute, Kernel, Load, Reduce, Store
 from ..kernel.schedule import schedule
 from ..record import Recorder
 
@@ -106,8 +106,19 @@ def native_kernel(compiled: Any) -> Any:
         [(each.word, DTYPE_NAMES[each.dtype], each.phase) for each in kernel.reductions],
         list(compiled.phases),
         flops_of(kernel),
+        plain_operand(kernel),
         owner=compiled.owner,
     )
+
+
+def plain_operand(kernel: Kernel) -> int:
+    """The operand whose elements the first phase of a row kernel reduces as they are; -1: it does
+    something else.
+    """
+    match kernel.phases[0]:
+        case ([], [Load(loaded, source), Reduce() as reduction]):
+            return source if reduction.value == loaded else -1
+    return -1
 
 
 def flops_of(kernel: Kernel) -> float:

@@ -28,6 +28,11 @@ namespace jitwise {
 using Phase = void (*)(char **pointers, const std::int64_t *steps, std::int64_t chunks,
                        std::int64_t valid, char *accumulators, char *scalars);
 
+// A row of `count` dense elements to its result; see plain_rows.cpp.
+using ReduceRow = void (*)(const char *row, std::int64_t count, char *scalar);
+// Null: none for this reduction, or for this processor.
+ReduceRow plain_reduction(const Reduction &reduction, int lanes);
+
 enum class Mode : std::uint8_t { map, row, column };
 enum class Role : std::uint8_t { vector, row, scalar };
 
@@ -58,6 +63,7 @@ struct Kernel {
     std::vector<Reduction> reductions;
     std::vector<Phase> phases;
     double flops = 1;  // per point of the iteration space
+    int plain_operand = -1;  // the operand that phase 0 reduces as it is, if it does nothing else
 
     // Facts derived by `prepare`.
     int pointer_count = 0;
@@ -69,6 +75,7 @@ struct Kernel {
     double nanoseconds_per_point = 1;
     bool any_order = true;      // reductions give the same bits in any order of the elements
     std::vector<PhaseOrder> orders;  // of each phase's reductions
+    ReduceRow reduce_row = nullptr;  // phase 0, when it is plain
     bool transposable = false;  // phase 0 can treat one row per lane; only prologues follow
 
     void prepare();  // throws std::invalid_argument

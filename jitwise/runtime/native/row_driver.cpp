@@ -149,15 +149,17 @@ void run_rows(const Kernel &kernel, const View *views, int ndim, const std::int6
               int outer) {
     RowPlan plan(kernel, views, ndim, shape, outer);
     if (plan.rows == 0) return;
-    if (plan.inner > 0 && run_row_per_lane(plan)) return;
+    const bool plain = is_plain(plan);
+    if (!plain && plan.inner > 0 && run_row_per_lane(plan)) return;
     const double row_work = plan.row_work() + 20, work = row_work * plan.rows;
     const int threads = thread_count();
-    if (work < parallel_threshold || threads == 1) return run_range(plan, 0, plan.rows);
+    const auto run = plain ? run_plain_rows : run_range;
+    if (work < parallel_threshold || threads == 1) return run(plan, 0, plan.rows);
     if (plan.rows < 4 * threads && row_work > parallel_threshold) return run_long_rows(plan);
     std::int64_t shared = plan.rows / (threads * 8) + 1;
     std::int64_t worth = static_cast<std::int64_t>(3000 / row_work) + 1;
     parallel_for(plan.rows, std::max(shared, worth),
-                 [&](std::int64_t begin, std::int64_t end) { run_range(plan, begin, end); });
+                 [&](std::int64_t begin, std::int64_t end) { run(plan, begin, end); });
 }
 
 }  // namespace jitwise

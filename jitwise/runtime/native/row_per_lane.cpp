@@ -5,7 +5,8 @@
 //
 // So the lanes of the accumulator are the results of as many rows, nothing is reduced horizontally,
 // and only the epilogue runs row by row. Two uses:
-//   short    rows of at most 96 elements (160 where the order does not matter), in any layout:
+//   short    rows of at most 96 elements (160 where the order does not matter, 16 where
+//            plain_rows.cpp has sums), in any layout:
 //            packed; blocks of eight are merged pairwise
 //   across   longer rows, when every chunk can be read in place, as in sums along the rows of a
 //            Fortran-ordered array; where the order matters the elements are taken in the order of
@@ -23,13 +24,14 @@ namespace jitwise {
 
 namespace {
 
-constexpr std::int64_t longest_short_row = 96, longest_in_any_order = 160;
+constexpr std::int64_t longest_in_order = 96, longest_of_plain_sums = 16,
+                       longest_in_any_order = 160;
 constexpr std::int64_t short_block = 8;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
 bool is_short(const RowPlan &plan) {
-    return plan.inner <= (plan.kernel.any_order ? longest_in_any_order : longest_short_row);
+    return plan.inner <= longest_short_row(plan.kernel);
 }
 
 // Short rows that go over several axes, or are very short, are packed as wholes; others block by
@@ -339,6 +341,11 @@ bool lies_across(const RowPlan &plan) {
 }
 
 }  // namespace
+
+std::int64_t longest_short_row(const Kernel &kernel) {
+    if (kernel.any_order) return longest_in_any_order;
+    return kernel.reduce_row == nullptr ? longest_in_order : longest_of_plain_sums;
+}
 
 bool run_row_per_lane(const RowPlan &plan) {
     const Kernel &kernel = plan.kernel;

@@ -135,6 +135,12 @@ private:
     char *tail_pointers_[max_operands];
 };
 
+// Rows up to this length are short: a lane takes a row.
+std::int64_t longest_short_row(const Kernel &kernel);
+// Whether the rows are reduced as they lie, by `kernel.reduce_row`; and rows [begin, end) of such a
+// plan.
+bool is_plain(const RowPlan &plan);
+void run_plain_rows(const RowPlan &plan, std::int64_t begin, std::int64_t end);
 // Short rows, or rows side by side: a row per lane. False: this kernel or call is not of that kind.
 bool run_row_per_lane(const RowPlan &plan);
 // Few rows with much work: each phase of a row is shared by all threads.
