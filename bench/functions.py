@@ -73,7 +73,7 @@ def _ufunc_rows() -> Iterator[Row]:
         ufunc = getattr(np, name)
         if not isinstance(ufunc, np.ufunc) or name in SKIPPED or ufunc.__name__ != name:
             continue
-        if ufunc.signature is not None or "d" not in "".join(ufunc.types) + "l":
+        if ufunc.signature is not None or {"d", "l"}.isdisjoint("".join(ufunc.types)):
             continue
         whole = any(word in name for word in INTEGERS)
         if not whole and not any(types.startswith("d" * ufunc.nin) for types in ufunc.types):
@@ -108,7 +108,7 @@ def _other_rows() -> Iterator[Row]:
     yield Row("clip", lambda x: np.clip(x, 0.2, 0.8), _one)
     yield Row("round", lambda x: np.round(x, 2), _one)
     yield Row("astype f4", lambda x: x.astype(np.float32), _one)
-    yield Row("astype i8", lambda x: (x).astype(np.int64), _one)
+    yield Row("astype i8", lambda x: x.astype(np.int64), _one)
     yield Row("copy", lambda x: x.copy(), _one)
     yield Row("transpose copy", lambda x: x.T.copy(), _square)
     yield Row("concatenate", lambda x, y: np.concatenate([x, y]), _two)
