@@ -6,6 +6,7 @@
 
 #include "float_flags.h"
 #include "half.h"
+#include "view.h"
 #include "wide.h"
 
 namespace jitwise {
@@ -87,13 +88,6 @@ struct Xor {
         return static_cast<T>(a ^ b);
     }
 };
-
-template <class T>
-T load(const char *address) {
-    T value;
-    std::memcpy(&value, address, sizeof(T));
-    return value;
-}
 
 template <class Op, class T>
 void merge_plain(char *__restrict dst, const char *__restrict src, std::int64_t count) {

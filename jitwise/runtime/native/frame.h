@@ -85,6 +85,9 @@ struct Frame {
     void finish(Slot &slot, Result *result);
 };
 
+// Marks the Python exception that is set as NumPy's: no fault of ours. Where nothing was written the
+// call runs again as Python, which raises it at the user's line.
+void mark_as_numpys();
 // Sets the Python exception for the C++ one now in flight.
 Status status_of_exception();
 // Throws PythonError with MemoryError set.

@@ -30,15 +30,6 @@ private:
     PyObject *object_;
 };
 
-// What a library's own function refuses is no fault: Python raises it again, at the user's line.
-void mark_as_numpys() {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    if (PyObject_SetAttrString(value, "raised_by_numpy", Py_True) < 0) PyErr_Clear();
-    PyErr_Restore(type, value, traceback);
-}
-
 PyObject *call(Frame &frame, const Instruction &now, const int *words) {
     Reference arguments(PyTuple_New(now.in_count));
     if (arguments.get() == nullptr) throw PythonError();

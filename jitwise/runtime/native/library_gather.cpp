@@ -335,13 +335,9 @@ void combine(const Places &places, const Part &part, Operation operation) {
                                gather(buffer, part.source, first + number,
                                       rest < block ? rest : block);
                            }
-                           T old, other;
                            char *place = base + offsets[k] + offset;
-                           std::memcpy(&old, place, sizeof(T));
-                           std::memcpy(&other, buffer + from * static_cast<int>(sizeof(T)),
-                                       sizeof(T));
-                           const T made = combined(old, other, operation);
-                           std::memcpy(place, &made, sizeof(T));
+                           const T other = load<T>(buffer + from * static_cast<int>(sizeof(T)));
+                           store(place, combined(load<T>(place), other, operation));
                        });
                    }
                });
@@ -354,11 +350,10 @@ void combine_single(const Places &places, const Part &part) {
                [&](const std::int64_t *given, std::int64_t many, char *base, const char *from) {
                    for_elements<bytes>(places, given, many,
                                        [&](std::int64_t k, std::int64_t offset) {
-                                           T old, other;
-                                           std::memcpy(&old, base + offset, sizeof(T));
-                                           std::memcpy(&other, from + k * bytes, sizeof(T));
-                                           const T made = combined(old, other, operation);
-                                           std::memcpy(base + offset, &made, sizeof(T));
+                                           char *place = base + offset;
+                                           const T other = load<T>(from + k * bytes);
+                                           store(place,
+                                                 combined(load<T>(place), other, operation));
                                        });
                });
 }

@@ -14,17 +14,6 @@ struct Half {
     std::uint16_t bits;
 };
 
-template <class T>
-T load(const char *address) {
-    T value;
-    std::memcpy(&value, address, sizeof(T));
-    return value;
-}
-template <class T>
-void store(char *address, T value) {
-    std::memcpy(address, &value, sizeof(T));
-}
-
 struct Sum {
     template <class T>
     static T apply(T a, T b) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+
+#include "view.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
 #define JITWISE_COMPRESS 1
@@ -35,17 +38,6 @@ template <int itemsize>
 struct Element {
     char bytes[itemsize];
 };
-
-template <class T>
-T load(const char *address) {
-    T value;
-    std::memcpy(&value, address, sizeof(T));
-    return value;
-}
-template <class T>
-void store(char *address, T value) {
-    std::memcpy(address, &value, sizeof(T));
-}
 
 template <class T>
 std::int64_t compress_typed(char *out, std::int64_t room, const char *in, std::int64_t stride,
@@ -116,23 +108,32 @@ JITWISE_AVX512 std::uint64_t bits_of(const std::uint8_t *mask) {
     return _mm512_test_epi8_mask(bytes, bytes);
 }
 
+// Elements of 8 or 4 bytes in one vector.
+template <int bytes>
+constexpr int lanes = 64 / bytes;
+template <int bytes>
+using Lanes = std::conditional_t<bytes == 8, __mmask8, __mmask16>;
+
 // The first `*done` elements, a multiple of 64; as many as `room` is sure to hold.
-JITWISE_AVX512 std::int64_t compress_8(char *out, std::int64_t room, const char *in,
-                                       const std::uint8_t *mask, std::int64_t count,
-                                       std::int64_t *done) {
+template <int bytes>
+JITWISE_AVX512 std::int64_t compress_wide(char *out, std::int64_t room, const char *in,
+                                          const std::uint8_t *mask, std::int64_t count,
+                                          std::int64_t *done) {
     std::int64_t i = 0, taken = 0;
     for (; i + 64 <= count && taken + 64 <= room; i += 64) {
         std::uint64_t bits = bits_of(mask + i);
         if (__builtin_popcountll(bits) <= few) {
             for (; bits != 0; bits &= bits - 1, ++taken)
-                std::memcpy(out + taken * 8, in + (i + __builtin_ctzll(bits)) * 8, 8);
+                std::memcpy(out + taken * bytes, in + (i + __builtin_ctzll(bits)) * bytes, bytes);
             continue;
         }
-        for (int k = 0; k < 64; k += 8, bits >>= 8) {
-            const __mmask8 part = static_cast<__mmask8>(bits);
-            const __m512i found =
-                _mm512_maskz_compress_epi64(part, _mm512_loadu_si512(in + (i + k) * 8));
-            _mm512_storeu_si512(out + taken * 8, found);
+        for (int k = 0; k < 64; k += lanes<bytes>, bits >>= lanes<bytes>) {
+            const auto part = static_cast<Lanes<bytes>>(bits);
+            const __m512i all = _mm512_loadu_si512(in + (i + k) * bytes);
+            __m512i found;
+            if constexpr (bytes == 8) found = _mm512_maskz_compress_epi64(part, all);
+            else found = _mm512_maskz_compress_epi32(part, all);
+            _mm512_storeu_si512(out + taken * bytes, found);
             taken += __builtin_popcount(part);
         }
     }
@@ -140,68 +141,26 @@ JITWISE_AVX512 std::int64_t compress_8(char *out, std::int64_t room, const char 
     return taken;
 }
 
-JITWISE_AVX512 std::int64_t compress_4(char *out, std::int64_t room, const char *in,
-                                       const std::uint8_t *mask, std::int64_t count,
-                                       std::int64_t *done) {
+template <int bytes>
+JITWISE_AVX512 std::int64_t expand_wide(char *out, const char *in, std::int64_t room,
+                                        const std::uint8_t *mask, std::int64_t count,
+                                        std::int64_t *done) {
     std::int64_t i = 0, taken = 0;
     for (; i + 64 <= count && taken + 64 <= room; i += 64) {
         std::uint64_t bits = bits_of(mask + i);
         if (__builtin_popcountll(bits) <= few) {
             for (; bits != 0; bits &= bits - 1, ++taken)
-                std::memcpy(out + taken * 4, in + (i + __builtin_ctzll(bits)) * 4, 4);
+                std::memcpy(out + (i + __builtin_ctzll(bits)) * bytes, in + taken * bytes, bytes);
             continue;
         }
-        for (int k = 0; k < 64; k += 16, bits >>= 16) {
-            const __mmask16 part = static_cast<__mmask16>(bits);
-            const __m512i found =
-                _mm512_maskz_compress_epi32(part, _mm512_loadu_si512(in + (i + k) * 4));
-            _mm512_storeu_si512(out + taken * 4, found);
-            taken += __builtin_popcount(part);
-        }
-    }
-    *done = i;
-    return taken;
-}
-
-JITWISE_AVX512 std::int64_t expand_8(char *out, const char *in, std::int64_t room,
-                                     const std::uint8_t *mask, std::int64_t count,
-                                     std::int64_t *done) {
-    std::int64_t i = 0, taken = 0;
-    for (; i + 64 <= count && taken + 64 <= room; i += 64) {
-        std::uint64_t bits = bits_of(mask + i);
-        if (__builtin_popcountll(bits) <= few) {
-            for (; bits != 0; bits &= bits - 1, ++taken)
-                std::memcpy(out + (i + __builtin_ctzll(bits)) * 8, in + taken * 8, 8);
-            continue;
-        }
-        for (int k = 0; k < 64; k += 8, bits >>= 8) {
-            const __mmask8 part = static_cast<__mmask8>(bits);
-            const __m512i values = _mm512_loadu_si512(in + taken * 8);
-            _mm512_mask_storeu_epi64(out + (i + k) * 8, part,
-                                     _mm512_maskz_expand_epi64(part, values));
-            taken += __builtin_popcount(part);
-        }
-    }
-    *done = i;
-    return taken;
-}
-
-JITWISE_AVX512 std::int64_t expand_4(char *out, const char *in, std::int64_t room,
-                                     const std::uint8_t *mask, std::int64_t count,
-                                     std::int64_t *done) {
-    std::int64_t i = 0, taken = 0;
-    for (; i + 64 <= count && taken + 64 <= room; i += 64) {
-        std::uint64_t bits = bits_of(mask + i);
-        if (__builtin_popcountll(bits) <= few) {
-            for (; bits != 0; bits &= bits - 1, ++taken)
-                std::memcpy(out + (i + __builtin_ctzll(bits)) * 4, in + taken * 4, 4);
-            continue;
-        }
-        for (int k = 0; k < 64; k += 16, bits >>= 16) {
-            const __mmask16 part = static_cast<__mmask16>(bits);
-            const __m512i values = _mm512_loadu_si512(in + taken * 4);
-            _mm512_mask_storeu_epi32(out + (i + k) * 4, part,
-                                     _mm512_maskz_expand_epi32(part, values));
+        for (int k = 0; k < 64; k += lanes<bytes>, bits >>= lanes<bytes>) {
+            const auto part = static_cast<Lanes<bytes>>(bits);
+            const __m512i values = _mm512_loadu_si512(in + taken * bytes);
+            char *to = out + (i + k) * bytes;
+            if constexpr (bytes == 8)
+                _mm512_mask_storeu_epi64(to, part, _mm512_maskz_expand_epi64(part, values));
+            else
+                _mm512_mask_storeu_epi32(to, part, _mm512_maskz_expand_epi32(part, values));
             taken += __builtin_popcount(part);
         }
     }
@@ -257,8 +216,8 @@ std::int64_t compress_run(char *out, std::int64_t room, const char *in, const st
                           std::int64_t count, int itemsize) {
     std::int64_t taken = 0, done = 0;
 #if JITWISE_COMPRESS
-    if (has_compress() && itemsize == 8) taken = compress_8(out, room, in, mask, count, &done);
-    if (has_compress() && itemsize == 4) taken = compress_4(out, room, in, mask, count, &done);
+    if (has_compress() && itemsize == 8) taken = compress_wide<8>(out, room, in, mask, count, &done);
+    if (has_compress() && itemsize == 4) taken = compress_wide<4>(out, room, in, mask, count, &done);
 #endif
     return taken + compress_strided(out + taken * itemsize, room - taken, in + done * itemsize,
                                     itemsize, mask + done, count - done, itemsize);
@@ -279,8 +238,8 @@ std::int64_t expand_run(char *out, const char *in, std::int64_t room, const std:
                         std::int64_t count, int itemsize) {
     std::int64_t taken = 0, done = 0;
 #if JITWISE_COMPRESS
-    if (has_compress() && itemsize == 8) taken = expand_8(out, in, room, mask, count, &done);
-    if (has_compress() && itemsize == 4) taken = expand_4(out, in, room, mask, count, &done);
+    if (has_compress() && itemsize == 8) taken = expand_wide<8>(out, in, room, mask, count, &done);
+    if (has_compress() && itemsize == 4) taken = expand_wide<4>(out, in, room, mask, count, &done);
 #endif
     out += done * itemsize, in += taken * itemsize, mask += done;
     room -= taken, count -= done;

@@ -76,12 +76,7 @@ void Frame::free(Slot &slot) {
     slot.owner = Owner::none;
 }
 
-// Marked as no fault: where nothing was written the call runs again as Python, which raises it at
-// the user's line.
-static void set_index_error(const OutOfBounds &error) {
-    PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for axis %d with size %lld",
-                 static_cast<long long>(error.position), error.axis,
-                 static_cast<long long>(error.size));
+void mark_as_numpys() {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
@@ -122,7 +117,10 @@ Status status_of_exception() {
     } catch (const PythonError &) {
         return Status::error;
     } catch (const OutOfBounds &error) {
-        set_index_error(error);
+        PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for axis %d with size %lld",
+                     static_cast<long long>(error.position), error.axis,
+                     static_cast<long long>(error.size));
+        mark_as_numpys();
     } catch (const Flagged &) {
         return Status::flagged;
     } catch (const OutOfMemory &error) {

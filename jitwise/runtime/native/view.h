@@ -2,10 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace jitwise {
 
 constexpr int max_rank = 64;
+
+// One element at an address that need not be aligned.
+template <class T>
+inline T load(const char *address) {
+    T value;
+    std::memcpy(&value, address, sizeof(T));
+    return value;
+}
+template <class T>
+inline void store(char *address, T value) {
+    std::memcpy(address, &value, sizeof(T));
+}
 
 struct View {
     char *data;
