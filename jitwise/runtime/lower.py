@@ -44,7 +44,8 @@ class Lowering:
     ) -> None:
         self.graph = graph
         self.compiled = compiled
-        self.table = DimTable([*graph.symbols, *symbols_measured(graph)])
+        self.measured = symbols_measured(graph)
+        self.table = DimTable([*graph.symbols, *self.measured])
         self.definitions = Definitions(graph.ops)
         self.awaited = set(self.definitions.op_of.values())  # those not lowered yet
         self.instructions: list[tuple[Any, ...]] = []
@@ -179,7 +180,7 @@ class Lowering:
             graph.name,
             [
                 *[tuple(origin) for origin in graph.symbols.values()],
-                *[("measured", name) for name in symbols_measured(graph)],
+                *[("measured", name) for name in self.measured],
             ],
             self.table.entries,
             [(guard.relation, self.table.index(guard.dim)) for guard in graph.guards],

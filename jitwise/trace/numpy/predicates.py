@@ -74,13 +74,17 @@ def array_equiv(trace: Trace, a1: Any, a2: Any) -> Any:
     return _answer(trace, _equal(trace, left, right, False))
 
 
+def _of_every_element(trace: Trace, operand: Tracer, answer: bool) -> Tracer:
+    """One answer for all elements; of a number it is a number."""
+    found = trace.constant(answer, BOOL)
+    return filled(trace, found, operand._value.type.shape) if operand.ndim else found
+
+
 def iscomplex(trace: Trace, x: Any) -> Tracer:
     operand = strong(trace, x)
     if operand._value.type.dtype.kind == "c":
         return apply(trace, np.not_equal, [imag(trace, operand), 0])
-    if not operand.ndim:
-        return trace.constant(False, BOOL)
-    return filled(trace, trace.constant(False, BOOL), operand._value.type.shape)
+    return _of_every_element(trace, operand, False)
 
 
 def isreal(trace: Trace, x: Any) -> Any:
@@ -90,9 +94,7 @@ def isreal(trace: Trace, x: Any) -> Any:
     operand = strong(trace, x)
     if operand._value.type.dtype.kind == "c":
         return apply(trace, np.equal, [imag(trace, operand), 0])
-    if not operand.ndim:
-        return trace.constant(True, BOOL)
-    return filled(trace, trace.constant(True, BOOL), operand._value.type.shape)
+    return _of_every_element(trace, operand, True)
 
 
 FUNCTIONS.update(
