@@ -64,7 +64,7 @@ class ShapeError(JitwiseError, TypeError, ValueError):
 REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
     "assign": "{detail}",
-    "mutate": "a captured array, or an argument of unusual layout, is changed in place",
+    "mutate": "an array of unusual layout, or one that was made while tracing, is changed in place",
     "mask": "a traced array is indexed by {detail}",
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",

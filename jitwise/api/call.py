@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.primitive import exact
+from ..trace.captures import fetch
 from ..trace.function import Traced, children, is_namedtuple, leaves_of
 from ..trace.objects import is_keyed_by_type
 
@@ -43,15 +44,24 @@ class Call(NamedTuple):
         return _renumbered(traced.outputs, self.order) if traced.written else traced.outputs
 
     def overlaps(self, traced: Traced) -> bool:
-        """Whether an argument that is written to shares memory with another."""
-        arrays = leaves_of(self.bound_args, self.bound_kwargs)
-        for place in traced.written:
-            leaf = traced.origins[place][1]
-            for other, item in enumerate(arrays):
-                if other != leaf and isinstance(item, np.ndarray):
-                    if np.may_share_memory(arrays[leaf], item):
-                        return True
-        return False
+        """Whether an array that is written to shares memory with another one of the program."""
+        if not traced.written:
+            return False
+        leaves = leaves_of(self.bound_args, self.bound_kwargs)
+        try:
+            inputs = [
+                leaves[k] if how == "leaf" else fetch(traced.captures[k], leaves)
+                for how, k in traced.origins
+            ]
+        except Exception:  # what was captured is no longer there: the trace does not serve
+            return False
+        return any(
+            other != place
+            and isinstance(item, np.ndarray)
+            and np.may_share_memory(inputs[place], item)
+            for place in traced.written
+            for other, item in enumerate(inputs)
+        )
 
     @property
     def ones(self) -> tuple:

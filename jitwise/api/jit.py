@@ -30,14 +30,14 @@ from ..explain.lines import at, listen
 from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves
-from ..runtime.executable import compile_graph, no_cyclic_collection
+from ..runtime.executable import no_cyclic_collection
 from ..trace.code import INNER
 from ..trace.function import leaves_of, trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, Numbered, numbered_leaves, structure, types_of_instances, unnumber
 from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_users
 from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
-from .versions import Signature, Version, install, write_last
+from .versions import Signature, Version, compile_traced, install, write_last
 
 if TYPE_CHECKING:
     from .differences import Difference
@@ -278,9 +278,7 @@ class State:
             detail["guards"] = len(traced.graph.guards) + len(traced.guards)
         self.compiles += 1
         try:
-            executable = compile_graph(
-                traced.graph, fastmath=self.options.fastmath, folded=True, sizes=traced.sizes
-            )
+            executable = compile_traced(traced, self.options, sizes=traced.sizes)
         except OverflowError as error:  # a size times or plus a number beyond 64 bits
             raise CannotTrace("type", "int beyond 64 bits") from error
         except MemoryError:

@@ -22,14 +22,14 @@ from ..explain.lines import at
 from ..ir.printer import print_graph
 from ..ir.types import DTYPE_NAMES
 from ..runtime._native import Fault, Function
-from ..runtime.executable import Executable, compile_graph
+from ..runtime.executable import Executable
 from ..trace.function import Traced as TracedFunction
 from ..trace.function import children, leaves_of, trace_call
 from .call import Call
 from .differences import difference, leaf_names
 from .faults import fault_of
 from .jit import State
-from .versions import install
+from .versions import compile_traced, install
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,7 @@ class Traced:
     def lower(self) -> Lowered:
         """Run the passes, and compile. Raises JitwiseBug when jitwise fails."""
         try:
-            executable = compile_graph(
-                self.traced.graph, fastmath=self.state.options.fastmath, folded=True
-            )
+            executable = compile_traced(self.traced, self.state.options)
         except (JitwiseBug, MemoryError):
             raise
         except Exception as error:

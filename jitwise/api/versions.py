@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from ..runtime.executable import Executable, writing_last
+from ..runtime.executable import Executable, compile_graph, writing_last
 from ..trace.function import Traced
 from .call import Call
+from .options import Options
 from .places import Places
 
 
@@ -39,6 +40,21 @@ class Signature:
         self.errors: Counter = Counter()
         self.python = False
         self.styles: set[Any] = set()
+
+
+def compile_traced(
+    traced: Traced, options: Options, sizes: dict[str, int] | None = None
+) -> Executable:
+    """The program of a trace. Where a block ignores floating-point errors, it is not known before
+    Python is asked whether a flag tells of one: nothing is written until then.
+    """
+    return compile_graph(
+        traced.graph,
+        fastmath=options.fastmath,
+        folded=True,
+        sizes=sizes,
+        over_inputs=not traced.is_quiet,
+    )
 
 
 def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:

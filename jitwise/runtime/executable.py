@@ -103,11 +103,13 @@ def compile_graph(
     folded: bool = False,
     sizes: Sizes | None = None,
     record: Recorder | None = None,
+    over_inputs: bool = True,
 ) -> Executable:
     """`graph` as a program. Waits for the compiler.
 
     `folded`: the graph was made by a builder that folds, so that simplifying it changes nothing.
-    `sizes`: values of symbols to optimise for; the program is right for all.
+    `sizes`: values of symbols to optimise for; the program is right for all. `over_inputs`: kernels
+    may write over inputs that are changed, before all is computed.
     """
     start = time.perf_counter()
     events = record or recorder
@@ -115,7 +117,7 @@ def compile_graph(
         context = PassContext(events, fastmath, folded, graph.name, sizes)
         fused = default_pipeline().run(graph, context)
         bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
-        text = Lowering(fused, bodies).run()
+        text = Lowering(fused, bodies, over_inputs=over_inputs).run()
         program = native_program(text)
     executable = Executable(graph, fused, bodies, text, program)
     _say_stages(executable)

@@ -55,6 +55,15 @@ def _key_of(path: Path) -> tuple:
     return path.how, container if type(container) is Path else id(container), path.key
 
 
+class CallerArray(NamedTuple):
+    """An array that is the caller's, an argument or fetched by a path, and the number of the graph
+    input that it is. It may be written to.
+    """
+
+    array: np.ndarray
+    input: int
+
+
 class Guard(NamedTuple):
     """At `path` there must be `expected`, by one of the tests of the module docstring. `name` and
     `source` say what the user calls it and where his program first read it.
@@ -117,8 +126,11 @@ class Captures:
         if found is None:
             if array.dtype.newbyteorder("=") not in DTYPE_NAMES:
                 self.trace.refuse("dtype", str(array.dtype))
+            place = len(self.trace.origins)
             found = self.trace.input(array, ("capture", len(self.paths)), "array")
             found._fresh = False
+            if path.how != "object":
+                self.trace.caller_arrays[id(found)] = CallerArray(array, place)
             self.paths.append(path)
             self._arrays[key] = found
         return found

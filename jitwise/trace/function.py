@@ -7,6 +7,7 @@
     traced.outputs                    the recipe that turns program outputs into the function's
     result
     traced.written                    which graph inputs are written to
+    traced.is_quiet                   a block of the function ignores floating-point errors
 
 or `CannotTrace` is raised, and nothing the function did is visible: containers it changed were
 copies, `print` had not printed yet.
@@ -30,13 +31,13 @@ from ..errors import CannotTrace
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
-from .captures import Guard, Path, same_items, shallow
+from .captures import CallerArray, Guard, Path, same_items, shallow
 from .code import is_own_file, is_users
 from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
 from .tracer import Tracer, concrete
-from .tracing import Argument, Trace, current
+from .tracing import Trace, current
 
 _NUMBERS = (int, float, bool, complex)
 
@@ -54,6 +55,7 @@ class Traced(NamedTuple):
     leaves: int
     emitted: int
     sizes: dict[str, int]
+    is_quiet: bool
 
 
 def is_namedtuple(item: Any) -> bool:
@@ -103,7 +105,7 @@ class _Arguments:
         self.count = 0
         self.containers: list[tuple[Any, list[Any]]] = []
         self.static = static
-        self.kept: list[Tracer] = []  # whose ids `Trace.arguments` knows
+        self.kept: list[Tracer] = []  # whose ids `Trace.caller_arrays` knows
 
     def build(self, item: Any) -> Any:
         kind = type(item)
@@ -142,7 +144,7 @@ class _Arguments:
             place = len(trace.origins)
             tracer = trace.input(item, ("leaf", index), "array")
             tracer._fresh = False
-            trace.arguments[id(tracer)] = Argument(item, place, index)
+            trace.caller_arrays[id(tracer)] = CallerArray(item, place)
             self.kept.append(tracer)
             return tracer
         if kind in _NUMBERS:
@@ -259,10 +261,11 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         tuple(trace.captures.paths),
         tuple(trace.captures.guards),
         recipe,
-        tuple([trace.arguments[name].input for name in trace.written]),
+        tuple([trace.caller_arrays[name].input for name in trace.written]),
         arguments.count,
         trace.builder.emitted,
         dict(trace.values),
+        trace.is_quiet,
     )
 
 
@@ -312,7 +315,7 @@ class _Outputs:
             if item._trace is not self.trace:
                 item._trace.escaped(item._value)
             if id(item) in self.trace.written:
-                return ("leaf", self.trace.arguments[id(item)].leaf)
+                return self.trace.origins[self.trace.caller_arrays[id(item)].input]
             if item._kind == "python":
                 return (_NUMBER_RECIPES[type(item._hint)], self.output(item))
             return ("array" if item._kind == "array" else "scalar", self.output(item))

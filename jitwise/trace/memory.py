@@ -14,7 +14,7 @@ a write through a view walks the way back and binds the base:
 Where it depends on the order of elements in memory whether NumPy makes a view or a copy (`reshape`
 that merges axes of what was not made in C order), both handles are marked `shared`: a later write
 to either ends the trace. An argument that was written to gets its new elements at the end of the
-program. Captured arrays are not written to.
+program, and so does an array that was fetched from outside.
 """
 
 from __future__ import annotations
@@ -205,18 +205,18 @@ def write(target: Tracer, value: Value) -> None:
     """
     trace: Trace = target._trace
     if not target._fresh:
-        _write_argument(trace, target._base if isinstance(target, View) else target)
+        _write_callers(trace, target._base if isinstance(target, View) else target)
     if target._shared:
         trace.refuse("assign", "an array is changed that may share its memory with another")
     target._bind(value)
 
 
-def _write_argument(trace: Trace, base: Tracer) -> None:
-    """Note that the memory of an argument is written to."""
-    argument = trace.arguments.get(id(base))
-    if argument is None:
+def _write_callers(trace: Trace, base: Tracer) -> None:
+    """Note that memory of the caller's is written to."""
+    known = trace.caller_arrays.get(id(base))
+    if known is None:
         trace.refuse("mutate")
-    array = argument.array
+    array = known.array
     if not array.flags.writeable:
         trace.refuse("error", "ValueError: assignment destination is read-only")
     overlaps = any(not stride and size > 1 for stride, size in zip(array.strides, array.shape))

@@ -24,6 +24,7 @@ import numpy as np
 from .captures import Path
 from .code import is_library_file, is_users, undecorated
 from .source import ScopeGlobals
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .scope import Follower
@@ -103,7 +104,18 @@ class ObjectProxy:
         return functools.partial(follower.function(method), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
+        if not self.__holds(name, value):
+            self.__follower.trace.refuse("effect", f"{self.__name}.{name}")
+
+    def __holds(self, name: str, value: Any) -> bool:
+        """Whether an array of the object is assigned to the attribute that it is: the end of
+        `self.total += x`.
+        """
+        if not isinstance(value, Tracer) or value._kind != "array":
+            return False
+        kind, own = type(self.__object), getattr(self.__object, "__dict__", None)
+        is_plain = kind.__setattr__ is object.__setattr__ and _in_class(kind, name) is _ABSENT
+        return is_plain and type(own) is dict and name in own and self.__getattr__(name) is value
 
     def __delattr__(self, name: str) -> None:
         self.__follower.trace.refuse("effect", f"{self.__name}.{name}")

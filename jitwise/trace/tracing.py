@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ..ir.types import DTYPE_NAMES, ArrayType
 from ..ops.control import check, write
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
-from .captures import Captures
+from .captures import CallerArray, Captures
 from .measurements import Measurements
 from .size import SizeTracer
 from .source import locate
@@ -56,14 +56,6 @@ PYTHON_DTYPES = {
 }
 _NATIVE = {dtype: dtype for dtype in DTYPE_NAMES}  # the objects that NumPy's arrays hold
 _MOVING = ("view", "data")
-
-
-class Argument(NamedTuple):
-    """An array among the arguments: itself, the graph input it is, and the leaf of the call."""
-
-    array: np.ndarray
-    input: int
-    leaf: int
 
 
 class Trace:
@@ -93,8 +85,9 @@ class Trace:
         self.failure: CannotTrace | None = None
         self.follower: Follower | None = None  # what gives modules their stand-ins
         self.active = True
+        self.is_quiet = False  # a block of it ignores floating-point errors
         self.swapped: dict[int, Value] = {}
-        self.arguments: dict[int, Argument] = {}  # arrays, by the id of the tracer
+        self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
         self.written: dict[int, Tracer] = {}  # those of them that were written to
         self.printed: list[tuple[tuple, dict]] = []
 
@@ -426,7 +419,7 @@ class Trace:
     def finish(self, outputs: Sequence[Value]) -> Graph:
         """The graph, with unified sizes replaced, and the trace closed."""
         for name, target in self.written.items():
-            given = self.builder.inputs[self.arguments[name].input]
+            given = self.builder.inputs[self.caller_arrays[name].input]
             self.builder.emit(write, (given, target._value))
         if self.substitution:
             return finish_substituted(self.builder, tuple(outputs), self.substitution)

@@ -34,13 +34,14 @@ Found store_number(Input::Kind kind, PyObject *value, char *bytes) {
     }
 }
 
-PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves) {
+PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves,
+                      PyObject *const *captures) {
     if (recipe.kind == Recipe::Kind::array && results[recipe.index].array != nullptr) {
         PyObject *array = results[recipe.index].array;
         results[recipe.index].array = nullptr;
         return array;
     }
-    return build_output(recipe, results, leaves);
+    return build_output(recipe, {results, leaves, captures});
 }
 
 namespace {
@@ -139,7 +140,7 @@ public:
     }
 
     PyObject *output() {
-        return take_output(parts_->recipe, results_.data(), call_.leaves.data());
+        return take_output(parts_->recipe, results_.data(), call_.leaves.data(), held_.data());
     }
 
     bool teach(Memo *memo, Entry *entry) const {

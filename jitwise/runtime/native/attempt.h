@@ -31,6 +31,7 @@ inline bool must_be_watched(Entry *entry) {
     return entry->watched;
 }
 // The value of the call; an array may be taken out of `results`.
-PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves);
+PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves,
+                      PyObject *const *captures);
 
 }  // namespace jitwise::dispatch

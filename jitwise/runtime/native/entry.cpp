@@ -148,8 +148,10 @@ bool parse_parts(const Signature &call, const EntryArguments &arguments, EntryPa
         });
     if (!guarded || !parse_program(arguments.program, call, arguments, parts)) return false;
     if (parts->program == nullptr) return true;
-    return parse_recipe(arguments.outputs, parts->program->output_count(), call.leaves.size(),
-                        &parts->recipe);
+    return parse_recipe(
+        arguments.outputs,
+        {parts->program->output_count(), call.leaves.size(), parts->captures.size()},
+        &parts->recipe);
 }
 
 int entry_clear(PyObject *self) {

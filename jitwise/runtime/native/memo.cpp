@@ -229,7 +229,7 @@ public:
     }
 
     PyObject *output(const Recipe &recipe) {
-        return take_output(recipe, results_.data(), leaves_);
+        return take_output(recipe, results_.data(), leaves_, held_.data());
     }
 
 private:

@@ -17,6 +17,7 @@ constexpr KindName kind_names[] = {
     {"float", Recipe::Kind::floating},   {"int", Recipe::Kind::integer},
     {"bool", Recipe::Kind::boolean},     {"complex", Recipe::Kind::complex},
     {"const", Recipe::Kind::constant},   {"leaf", Recipe::Kind::leaf},
+    {"capture", Recipe::Kind::capture},
     {"tuple", Recipe::Kind::tuple},      {"list", Recipe::Kind::list},
     {"dict", Recipe::Kind::dict},        {"call", Recipe::Kind::call},
 };
@@ -43,7 +44,7 @@ bool parse_index(PyObject *number, std::size_t count, const char *what, std::siz
     return true;
 }
 
-bool parse_parts(PyObject *list, std::size_t results, std::size_t leaves, Recipe *recipe) {
+bool parse_parts(PyObject *list, const Counts &counts, Recipe *recipe) {
     PyObject *items = PySequence_Fast(list, "the parts of an output recipe are a sequence");
     if (items == nullptr) return false;
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
@@ -62,7 +63,7 @@ bool parse_parts(PyObject *list, std::size_t results, std::size_t leaves, Recipe
             recipe->keys.push_back(key);
         }
         recipe->parts.emplace_back();
-        good = parse_recipe(part, results, leaves, &recipe->parts.back());
+        good = parse_recipe(part, counts, &recipe->parts.back());
     }
     Py_DECREF(items);
     return good;
@@ -114,13 +115,13 @@ PyObject *array_of(const Result &result) {
     return array;
 }
 
-PyObject *sequence_of(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
+PyObject *sequence_of(const Recipe &recipe, const Named &named) {
     const bool as_list = recipe.kind == Recipe::Kind::list;
     const auto count = static_cast<Py_ssize_t>(recipe.parts.size());
     PyObject *sequence = as_list ? PyList_New(count) : PyTuple_New(count);
     if (sequence == nullptr) return nullptr;
     for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *part = build_output(recipe.parts[static_cast<std::size_t>(i)], results, leaves);
+        PyObject *part = build_output(recipe.parts[static_cast<std::size_t>(i)], named);
         if (part == nullptr) {
             Py_DECREF(sequence);
             return nullptr;
@@ -133,11 +134,11 @@ PyObject *sequence_of(const Recipe &recipe, const Result *results, PyObject *con
     return sequence;
 }
 
-PyObject *dict_of(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
+PyObject *dict_of(const Recipe &recipe, const Named &named) {
     PyObject *dict = PyDict_New();
     if (dict == nullptr) return nullptr;
     for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
-        PyObject *part = build_output(recipe.parts[i], results, leaves);
+        PyObject *part = build_output(recipe.parts[i], named);
         const bool stored = part != nullptr && PyDict_SetItem(dict, recipe.keys[i], part) == 0;
         Py_XDECREF(part);
         if (!stored) {
@@ -150,7 +151,7 @@ PyObject *dict_of(const Recipe &recipe, const Result *results, PyObject *const *
 
 }  // namespace
 
-bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recipe *recipe) {
+bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe) {
     if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) < 2) {
         PyErr_Format(PyExc_TypeError, "an output recipe is a tuple, not %R", item);
         return false;
@@ -158,9 +159,11 @@ bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recip
     if (!parse_kind(PyTuple_GET_ITEM(item, 0), &recipe->kind)) return false;
     PyObject *first = PyTuple_GET_ITEM(item, 1);
     if (recipe->kind == Recipe::Kind::leaf)
-        return parse_index(first, leaves, "leaf", &recipe->index);
+        return parse_index(first, counts.leaves, "leaf", &recipe->index);
+    if (recipe->kind == Recipe::Kind::capture)
+        return parse_index(first, counts.captures, "capture", &recipe->index);
     if (recipe->kind < Recipe::Kind::constant)
-        return parse_index(first, results, "result", &recipe->index);
+        return parse_index(first, counts.results, "result", &recipe->index);
     const bool is_call = recipe->kind == Recipe::Kind::call;
     if (recipe->kind == Recipe::Kind::constant || is_call) {
         Py_INCREF(first);
@@ -173,31 +176,36 @@ bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recip
         first = PyTuple_GET_ITEM(item, 2);
     }
     if (Py_EnterRecursiveCall(" in an output recipe")) return false;
-    const bool good = parse_parts(first, results, leaves, recipe);
+    const bool good = parse_parts(first, counts, recipe);
     Py_LeaveRecursiveCall();
     return good;
 }
 
-PyObject *build_output(const Recipe &recipe, const Result *results, PyObject *const *leaves) {
+PyObject *build_output(const Recipe &recipe, const Named &named) {
     switch (recipe.kind) {
-        case Recipe::Kind::array: return array_of(results[recipe.index]);
+        case Recipe::Kind::array: return array_of(named.results[recipe.index]);
         case Recipe::Kind::constant: Py_INCREF(recipe.object); return recipe.object;
         case Recipe::Kind::leaf: {
-            PyObject *leaf = leaves[recipe.index];
+            PyObject *leaf = named.leaves[recipe.index];
             Py_INCREF(leaf);
             return leaf;
         }
+        case Recipe::Kind::capture: {
+            PyObject *capture = named.captures[recipe.index];
+            Py_INCREF(capture);
+            return capture;
+        }
         case Recipe::Kind::tuple:
-        case Recipe::Kind::list: return sequence_of(recipe, results, leaves);
-        case Recipe::Kind::dict: return dict_of(recipe, results, leaves);
+        case Recipe::Kind::list: return sequence_of(recipe, named);
+        case Recipe::Kind::dict: return dict_of(recipe, named);
         case Recipe::Kind::call: {
-            PyObject *arguments = sequence_of(recipe, results, leaves);
+            PyObject *arguments = sequence_of(recipe, named);
             if (arguments == nullptr) return nullptr;
             PyObject *value = PyObject_CallObject(recipe.object, arguments);
             Py_DECREF(arguments);
             return value;
         }
-        default: return number_of(results[recipe.index], recipe.kind);
+        default: return number_of(named.results[recipe.index], recipe.kind);
     }
 }
 

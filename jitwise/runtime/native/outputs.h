@@ -17,10 +17,10 @@ namespace jitwise::dispatch {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
-        array, scalar, floating, integer, boolean, complex, constant, leaf, tuple, list, dict, call,
+        array, scalar, floating, integer, boolean, complex, constant, leaf, capture, tuple, list, dict, call,
     };
     Kind kind = Kind::constant;
-    std::size_t index = 0;         // result or leaf number
+    std::size_t index = 0;         // of a result, leaf or capture
     PyObject *object = nullptr;    // the constant, or the callable
     std::vector<PyObject *> keys;  // of a dict
     std::vector<Recipe> parts;
@@ -29,9 +29,21 @@ struct Recipe {
     void release();
 };
 
-bool parse_recipe(PyObject *item, std::size_t results, std::size_t leaves, Recipe *recipe);
+// How many there are of what a recipe may name.
+struct Counts {
+    std::size_t results, leaves, captures;
+};
 
-// A new reference, or null with an exception set. Results are borrowed; `leaves` are the call's.
-PyObject *build_output(const Recipe &recipe, const Result *results, PyObject *const *leaves);
+bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe);
+
+// What a recipe may name, borrowed: results, leaves of the call, captured arrays.
+struct Named {
+    const Result *results;
+    PyObject *const *leaves;
+    PyObject *const *captures;
+};
+
+// A new reference, or null with an exception set.
+PyObject *build_output(const Recipe &recipe, const Named &named);
 
 }  // namespace jitwise::dispatch
