@@ -8,7 +8,8 @@ that NumPy's loops would.
 
 `fcmp` may be compiled to an instruction that calls nan invalid; the constrained intrinsic is not.
 A flag is raised by an operation that has it, on numbers that LLVM does not know, from memory:
-1 / 0, the square of 1e300, inf - inf. It costs a chunk a few scalar instructions.
+1 / 0, the square of 1e300, inf - inf. It costs a chunk a few scalar instructions. What a select
+chooses from is computed for every lane, also for those that are not chosen.
 """
 
 from __future__ import annotations
@@ -42,6 +43,33 @@ def compare_quietly(e: Operations, predicate: str, left: Operand, right: Operand
     e.declarations[name] = quiet_declaration(name, type, mask)
     operands = f"{type} {left.text}, {type} {right.text}"
     return e.define(f"call {mask} @{name}({operands}, {quiet_operands(predicate)})", BOOL)
+
+
+def of_every_lane(e: Operations, operand: Operand) -> Operand:
+    """A value to select from. LLVM would compute it in those lanes alone that the select takes (by
+    an instruction with a mask, or behind a branch), and raise no flag of the others, as NumPy does.
+    """
+    if operand.imag is not None:
+        return e.complex(of_every_lane(e, e.real(operand)), of_every_lane(e, e.imag(operand)))
+    if operand.text not in e.function.raising:
+        return operand
+    dtype = operand.dtype
+    if dtype.kind == "f":
+        return unknown(e, operand)
+    if dtype.itemsize < 4:
+        return operand
+    as_float = e.bitcast(operand, np.dtype(f"f{dtype.itemsize}"))  # the fence is for floats
+    return e.bitcast(unknown(e, as_float), dtype)
+
+
+def unknown(e: Operations, operand: Operand) -> Operand:
+    """The same float, of which LLVM knows nothing: 1 / (0 or 1) is no choice of (inf or 1)."""
+    if operand.imag is not None:
+        return e.complex(unknown(e, e.real(operand)), unknown(e, e.imag(operand)))
+    if operand.dtype.kind != "f":
+        return operand
+    type, name = e.type_of(operand.dtype), overload(SCALARS[operand.dtype], e.lanes)
+    return e.call_intrinsic(f"llvm.arithmetic.fence.{name}", type, type, (operand,), operand.dtype)
 
 
 def quiet_declaration(name: str, type: str, mask: str) -> str:

@@ -86,9 +86,27 @@ class Operations:
             )
         type = self.type_of(on_true.dtype)
         condition = f"{self.type_of(BOOL)} {mask.text}"
-        return self.define(
+        chosen = self.define(
             f"select {condition}, {type} {on_true.text}, {type} {on_false.text}", on_true.dtype
         )
+        if not self.function.raising.isdisjoint((on_true.text, on_false.text)):
+            self.function.raising.add(chosen.text)
+        return chosen
+
+    def choose(self, mask: Operand, on_true: Operand, on_false: Operand) -> Operand:
+        """`select` between two values that raise their flags whichever is taken; and what is
+        computed of the chosen one raises its own.
+        """
+        on_true, on_false = (flags.of_every_lane(self, each) for each in (on_true, on_false))
+        chosen = self.select(mask, on_true, on_false)
+        constants = sum(not each.text.startswith("%") for each in (on_true, on_false))
+        # With one of 0 or 1, x / (y or 1) becomes (x / y) or x: by a mask, but not of halves.
+        most = 0 if chosen.dtype == FLOAT16 else 1
+        return flags.unknown(self, chosen) if constants > most else chosen
+
+    def unknown(self, operand: Operand) -> Operand:
+        """A float that LLVM computes with when the kernel runs, and not before."""
+        return flags.unknown(self, operand)
 
     def intrinsic(self, name: str, *operands: Operand) -> Operand:
         """`llvm.<name>` on operands of one dtype; `fneg` too."""

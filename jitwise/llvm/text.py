@@ -60,6 +60,10 @@ def splat(scalar: str, lanes: int, number: str) -> str:
     return number if lanes == 1 else f"splat ({scalar} {number})"
 
 
+# Instructions that a select could take a part of, see `flags.of_every_lane`.
+RAISING = ("fadd", "fsub", "fmul", "fdiv", "fptosi", "fptoui", "fptrunc", "call")
+
+
 class FunctionText:
     """The lines of one function, with fresh names and one set of stack buffers.
 
@@ -71,6 +75,7 @@ class FunctionText:
         self.lines: list[str] = []
         self.buffers: dict[str, tuple[str, int]] = {}
         self.count = 0
+        self.raising: set[str] = set()  # names of what may raise a floating-point flag
 
     def line(self, text: str) -> None:
         """Append an instruction without result."""
@@ -81,6 +86,8 @@ class FunctionText:
         self.count += 1
         name = f"%v{self.count}"
         self.lines.append(f"  {name} = {text}")
+        if text.startswith(RAISING):
+            self.raising.add(name)
         return name
 
     def label(self, name: str) -> None:

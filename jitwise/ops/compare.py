@@ -88,7 +88,7 @@ def _infer_select(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
 
 
 def _select(e: Any, attrs: Attrs, mask: Any, on_true: Any, on_false: Any) -> Any:
-    return e.select(mask, on_true, on_false)
+    return e.choose(mask, on_true, on_false)
 
 
 select = elementwise(

@@ -71,7 +71,7 @@ def _divide_complex(e: Any, attrs: Attrs, left: Any, right: Any) -> Any:
     forward = e.instruction("fsub", b, times(e, a, ratio))
     backward = e.instruction("fsub", times(e, b, ratio), a)
     imag = times(e, e.select(first, forward, backward), scale)
-    divisor = e.select(none, zero, one)
+    divisor = e.unknown(e.select(none, zero, one))
     return e.complex(
         e.select(none, e.instruction("fdiv", a, divisor), real),
         e.select(none, e.instruction("fdiv", b, divisor), imag),
