@@ -72,6 +72,7 @@ REASONS: dict[str, str] = {
     "untrue": "tracing it raised {detail}, which NumPy does not",
     "dtype": "arrays of dtype {detail} are not traced",
     "type": "a value of type {detail} is not traced",
+    "drawn": "what is drawn by {detail} decides what is computed",
     "random": "random numbers are drawn from {detail}",
     "clock": "{detail} gives another answer at each call",
     "world": "{detail} asks or changes the world outside of the function",

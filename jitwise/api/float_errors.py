@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..runtime._native import undo_draws
+
 FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 WORDS = {
     "divide": "divide by zero",
@@ -81,6 +83,7 @@ class Finding:
     def look(self, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
         """Run the function as Python; its result."""
         listener = Listener()
+        undo_draws()
         logged: Any = {name: "log" for name, mode in np.geterr().items() if mode == "warn"}
         with np.errstate(call=listener, **logged):
             result = function(*args, **kwargs)
@@ -103,6 +106,7 @@ def settle(
     modes: Any = np.geterr()
     raised = {modes[name] for name, flag in FLAGS.items() if flags & flag}
     if raised != {"warn"} or not {"call", "log"}.isdisjoint(modes.values()):
+        undo_draws()
         return function(*args, **kwargs)
     finding = findings.setdefault(flags, Finding())
     finding.calls += 1

@@ -29,7 +29,7 @@ from ..errors import CannotTrace, JitwiseBug, JitwiseWarning
 from ..explain.lines import at, listen
 from ..llvm import loading
 from ..record import recorder
-from ..runtime._native import Function, call_leaves
+from ..runtime._native import Function, call_leaves, undo_draws
 from ..runtime.executable import no_cyclic_collection
 from ..trace.code import INNER
 from ..trace.function import leaves_of, trace_call
@@ -108,6 +108,7 @@ class State:
         if is_of_users(error):
             raise error
         if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function
+            undo_draws()
             return self.function(*args, **kwargs)
         return self._judged("running it", error, args, kwargs, entry)
 
@@ -130,6 +131,7 @@ class State:
         self, doing: str, suspect: Exception, args: tuple, kwargs: dict[str, Any], entry: Any = None
     ) -> Any:
         """Run as Python. An exception of ours that Python does not raise is a fault."""
+        undo_draws()
         try:
             result = self.function(*args, **kwargs)
         except Exception as error:

@@ -27,10 +27,15 @@ class Places:
             chain.append(chain[-1].container)
         for holder in reversed(chain[1:]):
             if holder.how != "leaf" and holder not in self._numbers:
-                row = self._row(holder)
-                self._numbers[holder] = len(self.rows)
-                self.rows.append(row)
+                self.place(holder)
         return self._row(path)
+
+    def place(self, path: Path) -> None:
+        """Make a path, whose containers are places already, the next place."""
+        row = self._row(path)
+        if type(path.container) is Path:
+            self._numbers[path] = len(self.rows)
+        self.rows.append(row)
 
     def _row(self, path: Path) -> tuple[Any, Any, str]:
         how, container, key = path

@@ -63,6 +63,8 @@ def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
     Gives the entry.
     """
     places = Places(call.order)
+    for path in traced.objects:
+        places.place(path)
     captures = [places.fetch(path) for path in traced.captures]
     guards = [places.guard(guard) for guard in traced.guards]
     leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written

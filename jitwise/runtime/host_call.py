@@ -24,6 +24,7 @@ from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
 from ..ir.measured import symbols_defined
 from ..ops.call import Unexpected
+from ..ops.draw import draw
 from ._native import report_float_error, set_reporting
 
 
@@ -127,4 +128,8 @@ def function_of(op: Op) -> tuple[Callable[..., Any], list[Dim], bool]:
     if direct is not None:
         return direct, [], True
     sizes = sizes_needed(op)
+    if op.primitive is draw:
+        from .draws import DrawCall
+
+        return DrawCall(op, sizes), sizes, False
     return HostCall(op, sizes), sizes, False

@@ -56,6 +56,7 @@ class Traced(NamedTuple):
     emitted: int
     sizes: dict[str, int]
     is_quiet: bool
+    objects: tuple[Path, ...] = ()  # what the program itself asks for: places, in order
 
 
 def is_namedtuple(item: Any) -> bool:
@@ -266,6 +267,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.builder.emitted,
         dict(trace.values),
         trace.is_quiet,
+        tuple(trace.draws.rows),
     )
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from .captures import Path
 from .code import is_library_file, is_users, undecorated
+from .draws import is_generator
 from .source import ScopeGlobals
 from .tracer import Tracer
 
@@ -210,6 +211,8 @@ def is_keyed_by_type(value: Any) -> bool:
     the trace read of it is guarded, so its identity need not be in the signature.
     """
     kind = type(value)
+    if is_generator(value):
+        return True
     if not kind.__flags__ & _HEAP_TYPE or kind.__module__.split(".")[0] in ("numpy", "builtins"):
         return False
     if isinstance(value, _KEYED_BY_IDENTITY) or (callable(value) and not hasattr(kind, "__dict__")):

@@ -25,7 +25,6 @@ import array
 import builtins
 import enum
 import functools
-import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -37,6 +36,7 @@ from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path, is_rooted
 from .code import fault_of_code, identity_uses, is_users, undecorated
+from .draws import drawing, is_generator, is_random
 from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
 from .size import SizeTracer
 from .source import ScopeGlobals
@@ -226,6 +226,8 @@ class Follower:
                 for index, item in enumerate(value)
             ]
             return kind(items) if kind is tuple else kind(*items)
+        if is_generator(value):
+            return self.trace.draws.stand_in(value, path, name)
         if kind in (list, dict, set):
             return self._container(value, path, name)
         if not is_rooted(path):
@@ -298,6 +300,7 @@ class Follower:
         in_items = any(path.how == "item" for path, _, _ in self.parts)
         if "is" not in self.identity and not (in_items and "items" in self.identity):
             return
+        self.trace.draws.refuse_several()
         ways: dict[int, int] = {}
         for number, _ in self.seen:
             ways[number] = ways.get(number, 0) + 1
@@ -309,7 +312,7 @@ class Follower:
     def _follow_object(self, value: Any, name: str, path: Path | None) -> Any:
         from .namespace import namespace_of, replacement
 
-        replaced = replacement(self.trace, value)
+        replaced = replacement(self.trace, value) or drawing(self.trace, value)
         if replaced is not None:
             return replaced
         if self._is_builtin(value):
@@ -337,10 +340,7 @@ class Follower:
             return ClassProxy(self, value, name)
         if callable(value) and not hasattr(value, "__dict__"):
             return self._pure(value, name)
-        random = sys.modules.get("numpy.random")  # NumPy loads it late, and it takes 20 ms
-        if type(value).__module__.startswith("numpy.random") or (
-            random is not None and isinstance(value, random.Generator)
-        ):
+        if is_random(value):
             self.trace.refuse("random", name)
         if type(value) is np.ndarray:
             self.trace.refuse("dtype", str(np.asarray(value).dtype))

@@ -34,6 +34,7 @@ from ..ops.control import check, write
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
 from .captures import CallerArray, Captures
+from .draws import Draws
 from .measurements import Measurements
 from .size import SizeTracer
 from .source import locate
@@ -82,6 +83,7 @@ class Trace:
         self.actual: dict[Value, np.ndarray] = {}  # see `values`
         self.measurements = Measurements(self)
         self.captures = Captures(self)
+        self.draws = Draws(self)
         self.failure: CannotTrace | None = None
         self.follower: Follower | None = None  # what gives modules their stand-ins
         self.active = True

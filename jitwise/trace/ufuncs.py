@@ -348,6 +348,7 @@ def _require_nonzero(trace: Trace, operand: Tracer) -> None:
 def require_hint(trace: Trace, operand: Tracer) -> None:
     """Check at run time that a Python number has the value it has in this call."""
     value, hint = operand._value, operand._hint
+    trace.draws.refuse_drawn(value)
     if type(hint) is bool:
         emitted = value if hint else trace.builder.emit(not_, (value,))
     elif hint != hint:

@@ -51,6 +51,8 @@ def _needed(known: dict[Value, Any], values: list[Value]) -> list[Op]:
 
 
 def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
+    if op.primitive.name == "draw":
+        trace.refuse("drawn", op.attrs["method"])
     attrs = resolved_attrs(op, trace.values)
     if op.primitive.category == "control":
         attrs["sizes"] = trace.values

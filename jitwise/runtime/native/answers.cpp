@@ -1,6 +1,7 @@
 #include "dispatch_numpy.h"
 
 #include "answers.h"
+#include "draws.h"
 
 namespace jitwise::dispatch {
 
@@ -59,7 +60,9 @@ PyObject *call_failed(Function *function, Entry *entry, const Call &call) {
 PyObject *call_flagged(Function *function, Entry *entry, const Answer &answer, const Call &call) {
     PyObject *flagged = function->flagged;
     if (flagged == nullptr)
-        return answer.result != nullptr ? answer.result : call_fallback(function, call);
+        return answer.result != nullptr ? answer.result
+               : undo_draws()           ? call_fallback(function, call)
+                                        : nullptr;
     PyObject *found = answer.result == nullptr ? PyTuple_New(0) : PyTuple_Pack(1, answer.result);
     Py_XDECREF(answer.result);
     PyObject *result = nullptr;

@@ -7,6 +7,7 @@
 
 #include "attempt.h"
 #include "dispatch_numpy.h"
+#include "draws.h"
 #include "memo.h"
 
 namespace jitwise::dispatch {
@@ -129,6 +130,7 @@ public:
             results_.push_back(Result());
             results_[i].array = nullptr;
         }
+        const RunningPlaces running(places_.data(), places_.size());
         return parts_->program->run(views_.data(), results_.data(), errors);
     }
 
@@ -221,6 +223,7 @@ Outcome try_entry(Entry *entry, const Signature &call, Answer *answer, Memo *mem
         ++entry->deoptimizations;
         return Outcome::no_match;
     }
+    if (!undo_draws()) return Outcome::error;  // of an entry that gave up, or a run not watched
     // Before the run: while it has given up the GIL, arguments may be given another shape.
     const bool learned = memo != nullptr && attempt.teach(memo, entry);
     switch (attempt.run(entry->watched ? &answer->errors : nullptr)) {

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "answers.h"
+#include "draws.h"
 
 namespace jitwise::dispatch {
 
@@ -90,6 +91,7 @@ Outcome recall(Function *function, const Call &call, Entry **served, Answer *ans
 }
 
 PyObject *dispatch(Function *function, const Call &call) {
+    const DrawScope draws;
     Answer answer;
     Entry *served = nullptr;
     Outcome outcome = recall(function, call, &served, &answer);
@@ -102,13 +104,13 @@ PyObject *dispatch(Function *function, const Call &call) {
             result = call_flagged(function, served, answer, call);
             Py_DECREF(served);
             return result;
-        case Outcome::fallback: return call_fallback(function, call);
+        case Outcome::fallback: return undo_draws() ? call_fallback(function, call) : nullptr;
         case Outcome::error: return nullptr;
         case Outcome::failed:
             result = call_failed(function, served, call);
             Py_DECREF(served);
             return result;
-        default: return call_miss(function, call);
+        default: return undo_draws() ? call_miss(function, call) : nullptr;
     }
 }
 
@@ -432,7 +434,7 @@ bool prepare(PyObject *module) {
     if (type == nullptr) return false;
     function_type = reinterpret_cast<PyTypeObject *>(type);  // kept for good
     return PyObject_SetAttrString(module, "Function", type) == 0 &&
-           PyModule_AddFunctions(module, module_functions) == 0;
+           PyModule_AddFunctions(module, module_functions) == 0 && add_draw_functions(module);
 }
 
 }  // namespace
