@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import resource
 import sys
 import threading
 import weakref
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from jitwise import jit
 
 native = pytest.importorskip("jitwise.runtime._native")
 _spec = importlib.util.spec_from_file_location(
@@ -190,6 +193,23 @@ def test_a_large_result_is_recycled_and_owns_its_memory():
     del out
     native.release_memory()
     assert native.memory_stats()["kept"] == 0
+
+
+@pytest.mark.parametrize("size", [20_000, 100_000, 300_000])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: np.sort(x) * 2 + 1, lambda x: np.sort(x), lambda x: (np.sort(x) + 1, x * 3, x - 2)],
+    ids=["kernel after a call", "call", "several"],
+)
+def test_later_calls_wait_for_no_new_pages(function, size):
+    f, x = jit(function), np.linspace(1, 0, size)
+    for _ in range(5):
+        f(x)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        f(x)
+    pages = 50 * size * 8 / 4096
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < pages / 4
 
 
 def test_kept_memory_is_bounded():
