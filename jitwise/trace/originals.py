@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .code import fault_of_code, is_users
+from .conversions import without_conversions
 from .namespace import Namespace
 from .size import SizeTracer
 from .source import ScopeGlobals
@@ -57,7 +58,8 @@ def _unfollowed(trace: Trace, item: Any) -> Any:
     defaults = tuple([_content(trace, item, each) for each in item.__defaults__ or ()])
     real = item.__globals__.real  # type: ignore[attr-defined]
     closure = tuple([types.CellType(each) for each in cells])
-    return types.FunctionType(item.__code__, real, item.__name__, defaults or None, closure)
+    code = without_conversions(item.__code__)
+    return types.FunctionType(code, real, item.__name__, defaults or None, closure)
 
 
 def _content(trace: Trace, function: Any, value: Any) -> Any:

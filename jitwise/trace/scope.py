@@ -36,12 +36,13 @@ from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path, is_rooted
 from .code import fault_of_code, identity_uses, is_users, undecorated
+from .conversions import BEHIND, with_conversions
 from .draws import drawing, is_generator, is_random
-from .objects import ClassProxy, FieldsProxy, ObjectProxy, is_plain_class
-from .size import SizeTracer
+from .followed_builtins import followed_builtins
+from .objects import ClassProxy, ObjectProxy, is_plain_class
 from .source import ScopeGlobals
 from .tracer import Tracer
-from .world import CHANGING_BUILTINS, reason_of
+from .world import reason_of
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -82,6 +83,12 @@ class Scope(ScopeGlobals):
         dict.__setitem__(self, "__builtins__", follower.builtins)
 
     def __missing__(self, name: str) -> Any:
+        behind = BEHIND.get(name)
+        if behind is not None:
+            found = self[behind]
+            value = self.follower.builtins[name] if found is _BUILTINS[behind] else found
+            dict.__setitem__(self, name, value)
+            return value
         if name not in self.real:
             self.follower.trace.captures.guard(Path("dict", self.real, name), None, "absent")
             value = self.follower.builtin(name)
@@ -102,7 +109,7 @@ class Follower:
         self.seen: dict[tuple[int, Path | None], tuple[Any, Any]] = {}
         self.parts: list[tuple[Path, Any, str]] = []  # objects and containers of arguments
         self.identity: set[str] = set()  # how the code may ask whether objects are the same
-        self.builtins = _followed_builtins(self)
+        self.builtins = followed_builtins(self)
         trace.follower = self
 
     def function(
@@ -125,7 +132,8 @@ class Follower:
         base = function if path is None else path
         self.identity |= identity_uses(function.__code__)
         self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
-        twin = types.FunctionType(function.__code__, scope, function.__name__, None, cells)
+        code = with_conversions(function.__code__)
+        twin = types.FunctionType(code, scope, function.__name__, None, cells)
         self.trace.originals[id(twin)] = (twin, function)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
         self._fill_cells(function, cells or (), path)
@@ -411,89 +419,6 @@ def _changes(value: Any) -> bool:
     if isinstance(value, Iterator):
         return module in ("builtins", "itertools")
     return module.startswith("numpy.polynomial") and not isinstance(value, type)
-
-
-def _followed_builtins(follower: Follower) -> dict[str, Any]:
-    """Builtins in which what reads or changes the world ends the trace, and `print` waits for the
-    trace to succeed.
-    """
-    table = dict(vars(builtins))
-    trace = follower.trace
-
-    for name in CHANGING_BUILTINS:
-        table[name] = trace.refusing("world", f"{name}()")
-
-    def followed_len(item: Any) -> Any:
-        if isinstance(item, Tracer) and item._value.type.shape:
-            return trace.expose(item._value.type.shape[0])
-        return len(item)
-
-    def followed_print(*args: Any, **options: Any) -> None:
-        trace.printed.append((args, options))
-
-    def followed_id(item: Any) -> Any:
-        stands_in = isinstance(item, Tracer) or type(item) in _STAND_INS
-        return trace.refuse("value", "id") if stands_in else id(item)
-
-    def followed_isinstance(item: Any, kinds: Any) -> bool:
-        if type(item) in _PROXIES and _decides(kinds):
-            trace.refuse("source", "isinstance with a class that others may join")
-        return isinstance(item, kinds)
-
-    def followed_issubclass(item: Any, kinds: Any) -> bool:
-        if type(item) is ClassProxy:
-            trace.refuse("source", "issubclass")
-        return issubclass(item, kinds)
-
-    def followed_import(name: str, *args: Any) -> Any:
-        module = builtins.__import__(name, *args)
-        return follower.followed_object(module, name)
-
-    table["__import__"] = followed_import
-    table.update(len=followed_len, print=followed_print, id=followed_id, type=FollowedType)
-    table.update(isinstance=followed_isinstance, issubclass=followed_issubclass)
-    return table
-
-
-def _decides(kinds: Any) -> bool:
-    """Whether classes, as `isinstance` takes them, answer for themselves: `ABC.register`."""
-    pending = [kinds]
-    while pending:
-        kind = pending.pop()
-        if isinstance(kind, (tuple, types.UnionType)):
-            pending.extend(kind if isinstance(kind, tuple) else kind.__args__)
-        elif type(kind) is ClassProxy or isinstance(kind, type):
-            check = type(kind.__mro__[0]).__instancecheck__
-            if check is not type.__instancecheck__:
-                return True
-    return False
-
-
-class _TypeOfType(type):
-    """What makes `FollowedType` answer as `type` does."""
-
-    def __call__(cls, *args: Any, **options: Any) -> Any:
-        if len(args) != 1 or options:
-            return type(*args, **options)
-        item = args[0]
-        kind = item.__class__ if type(item) in _STAND_INS else type(item)
-        if type(item) in _PROXIES and kind is not type:
-            return item._ObjectProxy__follower.followed_object(kind, kind.__name__)
-        return FollowedType if kind is type else kind
-
-    def __instancecheck__(cls, item: Any) -> bool:
-        return isinstance(item, type)
-
-    def __subclasscheck__(cls, item: type) -> bool:
-        return issubclass(item, type)
-
-
-class FollowedType(metaclass=_TypeOfType):
-    """`type` in followed code: the type of what a tracer stands for."""
-
-
-_PROXIES = (ObjectProxy, FieldsProxy, ClassProxy)
-_STAND_INS = (Tracer, SizeTracer, *_PROXIES)
 
 
 __all__ = ["Follower", "Scope"]

@@ -2,7 +2,7 @@
 int argument.
 
 Arithmetic stays symbolic; a comparison asks the value of this call and records what it found as a
-guard; whatever needs the number itself (`range`, `int`, an index into a list) guards the number.
+guard; whatever needs the number itself (`range`, an index into a list) guards the number.
 
     n = x.shape[0]          n
     n // 2 + 1              (n // 2) + 1          no guard

@@ -48,7 +48,7 @@ def by_text(x, text):
 
 
 def by_item(x, options):
-    return x * float(options["deep"][0])
+    return x * round(options["deep"][0])
 
 
 def said(jitted, *calls):
@@ -149,7 +149,7 @@ def unknown(x):
 
 
 def converted(x):
-    return float(x.sum())
+    return complex(x.sum())
 
 
 def stringed(x):

@@ -223,8 +223,10 @@ def pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kwar
     for axis, ((before, after), value) in enumerate(zip(widths, values, strict=True)):
         if before == 0 and after == 0:
             continue
-        front, back = _SIDES[mode](trace, result, axis, before, after, value)
-        parts = [front, result, back]
+        sides = _SIDES[mode](trace, result, axis, before, after, value)
+        if sides is None:  # more than the array has
+            return left_to_numpy(trace, np.pad, (operand, pad_width, mode), {})
+        parts = [sides[0], result, sides[1]]
         sizes = (before, 1, after)
         result = joined(
             trace, [part for part, size in zip(parts, sizes, strict=True) if size != 0], axis
@@ -272,7 +274,7 @@ def _mirrored_sides(
         if not is_positive(trace, length) or not is_nonnegative(
             trace, dims.subtract(available, size)
         ):
-            trace.refuse("argument", "pad by more than the array's length")
+            return None
     starts = (distance, dims.subtract(available, after))
     return [
         moved(trace, reverse, cut(trace, operand, axis, start, size), {"dimensions": (axis,)})
@@ -300,7 +302,7 @@ def _wrap_sides(
         return _edge_sides(trace, operand, axis, before, after, None)
     for size in (before, after):
         if not is_positive(trace, length) or not is_nonnegative(trace, dims.subtract(length, size)):
-            trace.refuse("argument", "pad by more than the array's length")
+            return None
     front = cut(trace, operand, axis, dims.subtract(length, before), before)
     return [front, cut(trace, operand, axis, 0, after)]
 

@@ -86,6 +86,7 @@ def ediff1d(trace: Trace, ary: Any, to_end: Any = None, to_begin: Any = None) ->
 
 def gradient(trace: Trace, f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     operand = trace.lift(f)
+    trace.refuse_swapped(operand._value)  # NumPy keeps the byte order
     axes = axes_of(trace, axis, operand.ndim)
     if type(axis) is tuple:
         axes = tuple([axis_of(trace, each, operand.ndim) for each in axis])

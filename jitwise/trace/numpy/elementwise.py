@@ -293,7 +293,7 @@ def sinc(trace: Trace, x: Any) -> Tracer:
     scaled = apply(trace, np.multiply, [np.pi, trace.lift(x)])
     dtype = scaled._value.type.dtype
     if dtype.kind != "f":
-        trace.refuse("argument", f"sinc of {dtype}")
+        return left_to_numpy(trace, np.sinc, (x,), {})
     nonzero = trace.convert(scaled, BOOL)
     angle = chosen(trace, nonzero, scaled, trace.constant(np.finfo(dtype).eps, dtype))
     return apply(trace, np.true_divide, [apply(trace, np.sin, [angle]), angle])

@@ -224,7 +224,9 @@ def ix_(trace: Trace, *args: Any) -> tuple:
         if operand.ndim != 1:
             trace.refuse("error", "ValueError: Cross index must be 1 dimensional")
         if operand._value.type.dtype.kind == "b":
-            trace.refuse("mask", "a mask")
+            from .selecting import nonzero
+
+            (operand,) = nonzero(trace, operand)
         (size,) = operand._value.type.shape
         if trace.is_zero(size):
             operand = trace.convert(operand, np.dtype(np.intp))

@@ -41,6 +41,7 @@ from ...ops.call import (
     read_only,
     results_of,
 )
+from ..conversions import python_int, python_number
 from ..memory import write
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, Tracer, concrete
@@ -297,7 +298,7 @@ def _template(item: Any) -> Template:
 def _emitted(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any] | None) -> Any:
     if has_unknown(shapes):
         return _measured(trace, known, made, shapes or [])
-    result = _sample(trace, known, made, shapes)
+    result, shapes = _sample(trace, known, made, shapes)
     samples = results_of(result)
     if known.outside and not all(isinstance(each, (np.ndarray, np.generic)) for each in samples):
         trace.refuse("function", made.name)
@@ -373,18 +374,11 @@ def rebuilt(trace: Trace, sample: Any, values: list[Any]) -> Any:
     value = values.pop(0)
     if isinstance(sample, (np.ndarray, np.generic)):
         return trace.wrap(value, "array" if isinstance(sample, np.ndarray) else "scalar")
+    if type(sample) is int:
+        return python_int(trace, trace.wrap(value))
     if type(sample) not in _PYTHON:
         trace.refuse("value", type(sample).__name__)
     return python_number(trace, trace.wrap(value))
-
-
-def python_number(trace: Trace, operand: Tracer) -> Tracer:
-    """A bool, float or complex of Python's, of the value that a scalar has in this call."""
-    try:
-        (value,) = actual(trace, [operand._value])
-    except Exception as error:
-        trace.refuse("error", type(error).__name__)
-    return Tracer(trace, operand._value, "python", value.item())
 
 
 def _matching(trace: Trace, either: Either, found: tuple[int, ...]) -> Shape:
@@ -394,9 +388,9 @@ def _matching(trace: Trace, either: Either, found: tuple[int, ...]) -> Shape:
     trace.refuse("function", "a result of this shape")
 
 
-def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> Any:
-    """What the function gives for a few elements, or for those of this call. Ends the trace when
-    the row is wrong.
+def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> tuple[Any, Any]:
+    """What the function gives for a few elements, or for those of this call; and the shapes, or
+    None where the row is wrong: then this call shows them.
     """
     if not known.by_value:
         values = _small(trace, made.operands)
@@ -405,15 +399,15 @@ def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> Any:
         except Exception:  # perhaps these elements are no good
             result = None
         if result is not None and _fits(shapes, result, values):
-            return result
+            return result, shapes
     try:
         arrays = actual(trace, [operand._value for operand in made.operands])
         result = made.sample(arrays)
     except Exception as error:
         trace.refuse("error", type(error).__name__)
     if shapes is not None and not _fits(shapes, result, trace.values):
-        trace.refuse("function", f"{made.name} with these arguments")
-    return result
+        shapes = None
+    return result, shapes
 
 
 def _fits(shapes: list[Any], result: Any, values: dict[str, int]) -> bool:
@@ -422,8 +416,10 @@ def _fits(shapes: list[Any], result: Any, values: dict[str, int]) -> bool:
     if len(found) != len(shapes):
         return False
     return all(
-        type(shape) is Either
-        or tuple([dims.evaluate_size(size, values) for size in shape]) == other
+        any(
+            tuple([dims.evaluate_size(size, values) for size in each]) == other
+            for each in (shape.shapes if type(shape) is Either else (shape,))
+        )
         for shape, other in zip(shapes, found, strict=True)
     )
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dims
+from ..conversions import python_int, python_number
 from ..memory import write
 from ..tracer import METHODS, Tracer
 from .arguments import axes_of, axis_of, is_one
-from .library import Row, left_by_row, left_to_numpy, method_of, python_number, row
+from .library import Row, left_by_row, left_to_numpy, method_of, row
 from .library_shapes import (
     along,
     broadcast,
@@ -177,6 +178,7 @@ row(np.ravel_multi_index, "multi_index", _one_place, **_facts)
 row(np.pad, "array", _padded, raising=True, only=False, like=_like_pad)
 row(np.gradient, "f varargs", _each, raising=True, only=False)
 row(np.i0, "x", same)
+row(np.sinc, "x", same, only=False)
 row(np.round, "a", same, only=False)
 row(np.clip, "a a_min a_max min max", broadcast, only=False)
 row(np.nancumsum, "a", flat_for_none)
@@ -219,8 +221,11 @@ def item(operand: Tracer, *places: Any) -> Any:
     if not all(is_one(trace, size) for size in shape):
         trace.refuse("error", "ValueError: can only convert an array of size 1")
     dtype = operand._value.type.dtype
-    if dtype.kind in "iu" or operand._kind == "python":
+    if operand._kind == "python":
         trace.refuse("value", "item")
+    if dtype.kind in "iu":
+        alone = trace.wrap(operand._value, "array").__getattr__("reshape")(())
+        return python_int(trace, alone)
     wide = {"f": np.float64, "c": np.complex128, "b": np.bool_}[dtype.kind]
     alone = trace.wrap(operand._value, "array").__getattr__("reshape")(())
     return python_number(trace, trace.convert(trace.wrap(alone._value), np.dtype(wide)))

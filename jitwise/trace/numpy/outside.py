@@ -30,19 +30,10 @@ from .library_shapes import reduced, replaced, same
 if TYPE_CHECKING:
     from ..tracing import Trace
 
-# Of these the number of results' elements depends on values: no sizes could be learned.
-_SIZED_BY_VALUES = frozenset(
-    name
-    for names in ("histogram2d histogramdd histogram_bin_edges insert",)
-    for name in names.split()
-)
-
 
 def outside(trace: Trace, function: Any, args: tuple, options: dict[str, Any]) -> Any:
     """A call of a function that nothing is known of."""
     name = f"{function.__module__}.{function.__name__}"
-    if function.__name__ in _SIZED_BY_VALUES:
-        trace.refuse("function", name)
     try:
         bound = inspect.signature(function).bind(*args, **options).arguments
     except TypeError:

@@ -13,12 +13,12 @@ import numpy as np
 
 from ...ir import dims
 from ...ir.dims import Size
+from ..conversions import python_number
 from ..tracer import FUNCTIONS, Tracer, concrete
 from ..ufuncs import apply
 from .arguments import strong
 from .create import filled
 from .elementwise import imag, isclose
-from .library import python_number
 from .reduce import all as all_
 
 if TYPE_CHECKING:

@@ -93,7 +93,10 @@ def _accumulated(
     else:
         target = dtype_of(trace, dtype)
         if target.kind == "b" or (operand.dtype.kind == "c" and target.kind != "c"):
-            trace.refuse("argument", f"{ufunc.__name__}.reduce(dtype={target})")
+            from .outside import method
+
+            options = {"axis": axes, "dtype": target, "keepdims": keepdims}
+            return method(trace, ufunc, "reduce", (operand,), options)
     return folded(trace, primitive, trace.convert(operand, target), axes, keepdims)
 
 

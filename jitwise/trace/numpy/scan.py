@@ -35,7 +35,10 @@ def _accumulated(
     else:
         target = dtype_of(trace, dtype)
         if target.kind == "b" or (operand.dtype.kind == "c" and target.kind != "c"):
-            trace.refuse("argument", f"{ufunc.__name__}.accumulate(dtype={target})")
+            from .outside import method
+
+            options = {"axis": axis, "dtype": target}
+            return method(trace, ufunc, "accumulate", (operand,), options)
     return moved(trace, primitive, trace.convert(operand, target), {"axis": axis})
 
 

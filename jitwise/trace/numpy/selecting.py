@@ -17,6 +17,7 @@ from ...ir import dims
 from ...ops.movement import concatenate, reshape
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import axis_of, is_nonnegative
+from .library import left_to_numpy
 from .masks import Masked, places_of_mask, read, truth
 from .views import cut
 
@@ -56,26 +57,37 @@ def argwhere(trace: Trace, a: Any) -> Tracer:
 def compress(trace: Trace, condition: Any, a: Any, axis: Any = None, out: Any = None) -> Tracer:
     if out is not None:
         trace.refuse("argument", "compress(out=...)")
+    given = (condition, a, axis)
     mask, operand = truth(trace, trace.lift(condition)), trace.lift(a)
     if mask.ndim != 1:
         trace.refuse("error", "ValueError: condition must be a 1-d array")
     if axis is None:
         operand, axis = flat(trace, operand), 0
     axis = axis_of(trace, axis, operand.ndim)
+    if _is_longer(trace, mask, operand, axis):
+        return left_to_numpy(trace, np.compress, given, {})
     return _chosen(trace, mask, operand, axis)
 
 
 def extract(trace: Trace, condition: Any, arr: Any) -> Tracer:
     mask = flat(trace, truth(trace, trace.lift(condition)))
-    return _chosen(trace, mask, flat(trace, trace.lift(arr)), 0)
+    operand = flat(trace, trace.lift(arr))
+    if _is_longer(trace, mask, operand, 0):
+        return left_to_numpy(trace, np.compress, (mask, operand), {})
+    return _chosen(trace, mask, operand, 0)
+
+
+def _is_longer(trace: Trace, mask: Tracer, operand: Tracer, axis: int) -> bool:
+    (length,), size = mask._value.type.shape, operand._value.type.shape[axis]
+    if trace.same_size(length, size):
+        return False
+    return not is_nonnegative(trace, dims.subtract(size, length))
 
 
 def _chosen(trace: Trace, mask: Tracer, operand: Tracer, axis: int) -> Tracer:
     """The elements along `axis` where the mask is true, which may be shorter."""
     (length,), size = mask._value.type.shape, operand._value.type.shape[axis]
     if not trace.same_size(length, size):
-        if not is_nonnegative(trace, dims.subtract(size, length)):
-            trace.refuse("argument", "a condition longer than the array")
         operand = cut(trace, operand, axis, 0, length)
     elif length != size:
         mask = trace.emit(reshape, (mask,), {"sizes": (size,)}, "array")

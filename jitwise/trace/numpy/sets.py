@@ -15,7 +15,7 @@ from ...ir import dims
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import axis_of, is_traced
 from .arrange import repeat as repeat_evenly
-from .library import LIBRARY, Shape, left_by_row, left_to_numpy, row
+from .library import LIBRARY, Row, Shape, left_by_row, left_to_numpy, row
 from .library_shapes import first
 from .measured import unknown
 
@@ -72,6 +72,22 @@ def counted(trace: Trace, shapes: dict[str, Shape], plain: dict[str, Any]) -> li
     return [(bins,), (bins + 1,)] if type(bins) is int else [(unknown(0),), (unknown(1),)]
 
 
+def _of_pairs(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Shape]:
+    """Of `histogram2d`."""
+    return [(unknown(0), unknown(1)), (unknown(2),), (unknown(3),)]
+
+
+def _of_samples(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Shape]:
+    """Of `histogramdd`: counts along as many axes as a sample has columns, and edges for each."""
+    sample = shapes["sample"]
+    if type(sample) is list:
+        count = len(sample)
+    else:
+        count = 1 if len(sample) < 2 else trace.number(sample[1])
+    each = range(count)
+    return [tuple(map(unknown, each)), *[(unknown(count + axis),) for axis in each]]
+
+
 row(np.unique, "ar", distinct)
 row(np.unique_values, "x", line)
 row(np.unique_counts, "x", lambda trace, shapes, plain: [(unknown(0),)] * 2)
@@ -89,7 +105,12 @@ row(np.histogram, "a bins weights", between, raising=True)
 _by_number = LIBRARY[np.histogram]._replace(arrays=("a", "weights"), shapes=counted)
 row(np.repeat, "a repeats", along_axis, raising=True)
 row(np.trim_zeros, "filt", trimmed)
-row(np.delete, "arr obj", along_axis, raising=True)
+row(np.delete, "arr obj", along_axis, raising=True, only=False)
+row(np.compress, "condition a", along_axis, raising=True, only=False)
+row(np.insert, "arr obj values", along_axis, raising=True, only=False)
+row(np.histogram2d, "x y bins weights", _of_pairs, raising=True, nested=True)
+row(np.histogramdd, "sample bins weights", _of_samples, raising=True, nested=True)
+row(np.histogram_bin_edges, "a bins weights", line, raising=True)
 
 _repeat_by_counts = FUNCTIONS[np.repeat]
 
@@ -111,6 +132,32 @@ def histogram(trace: Trace, a: Any, bins: Any = 10, *args: Any, **options: Any) 
     return left_by_row(trace, _by_number, (a, bins, *args), options)
 
 
+def _delete_slice(arr: Any, start: Any, stop: Any, step: Any, axis: Any = None) -> Any:
+    return np.delete(arr, slice(start, stop, step), axis)
+
+
+def _insert_slice(arr: Any, start: Any, stop: Any, step: Any, values: Any, axis: Any = None) -> Any:
+    return np.insert(arr, slice(start, stop, step), values, axis)
+
+
+_deleted = Row(_delete_slice, ("arr",), along_axis, raising=True, name="numpy.delete")
+_inserted = Row(_insert_slice, ("arr", "values"), along_axis, raising=True, name="numpy.insert")
+
+
+def _with_slices(function: Any, by_slice: Row) -> Any:
+    """A handler of a function of positions, which a slice may be: its parts are parameters."""
+
+    def handler(trace: Trace, arr: Any, obj: Any, *args: Any, **options: Any) -> Any:
+        if type(obj) is slice:
+            parts = (obj.start, obj.stop, obj.step)
+            return left_by_row(trace, by_slice, (arr, *parts, *args), options)
+        return left_to_numpy(trace, function, (arr, obj, *args), options)
+
+    return handler
+
+
+FUNCTIONS[np.delete] = _with_slices(np.delete, _deleted)
+FUNCTIONS[np.insert] = _with_slices(np.insert, _inserted)
 FUNCTIONS[np.histogram] = histogram
 FUNCTIONS[np.repeat] = repeat
 METHODS["repeat"] = lambda operand, repeats, axis=None: repeat(

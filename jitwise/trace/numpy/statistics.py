@@ -275,12 +275,14 @@ def norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any 
             return _euclidean(trace, operand, axes, keep, False)
         if ord not in (1, 0, np.inf, -np.inf):
             return _left(trace, np.linalg.norm, given, _norm_options(ord, axis, keepdims))
-        return _vector_norm(trace, operand, ord, axes, keep)
+        if abs(ord) != np.inf or is_positive(trace, operand._value.type.shape[axes[0]]):
+            return _vector_norm(trace, operand, ord, axes, keep)
     if len(axes) == 2 and (ord is None or ord in ("f", "fro")):
         return _euclidean(trace, operand, axes, keep, False)
-    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
+    elif len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
         pair = (0, 1) if axis is None else tuple([axis_of(trace, each, ndim) for each in axis])
-        return _matrix_norm(trace, operand, ord, pair, keep)
+        if is_positive(trace, operand._value.type.shape[pair[abs(ord) == 1]]):
+            return _matrix_norm(trace, operand, ord, pair, keep)
     return _left(trace, np.linalg.norm, given, _norm_options(ord, axis, keepdims))
 
 
