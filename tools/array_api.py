@@ -21,6 +21,7 @@ import argparse
 import collections
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,15 @@ def fetched(folder: Path) -> Path:
     if not (folder / "array_api_tests").is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         clone = ["git", "clone", "--quiet", "--depth", "1", "--recurse-submodules"]
-        subprocess.run([*clone, "--shallow-submodules", REPOSITORY, str(folder)], check=True)
+        command = [*clone, "--shallow-submodules", REPOSITORY, str(folder)]
+        try:
+            subprocess.run(command, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            shutil.rmtree(folder / "array_api_tests", ignore_errors=True)  # of half a clone
+            raise SystemExit(
+                f"could not clone {REPOSITORY}: {error}\n"
+                "clone it with --recurse-submodules elsewhere, and give the folder with --suite"
+            ) from None
     return folder
 
 
