@@ -90,6 +90,39 @@ def test_a_sample_is_within_two_ulp_of_mpmath(name, dtype):
         assert errors.max() <= 2, report(symbol, errors, [x[finite] for x in inputs])
 
 
+@pytest.mark.skipif(not reference.EXTENDED, reason="needs 64-bit long double")
+@pytest.mark.parametrize("name, dtype", CASES)
+def test_many_ordinary_arguments_are_within_two_ulp(name, dtype):
+    # Each block of them lies where the function needs to look at no edge.
+    rng = np.random.default_rng(6)
+    low, high = reference.INTERVALS.get(name, (-20, 20))
+    low = max(low, -0.99) if name == "log_plus_one" else low
+    count = 2 if name in reference.BINARY else 1
+    inputs = [rng.uniform(low, high, 50_000).astype(reference.DTYPES[dtype]) for _ in range(count)]
+    inputs = [np.clip(x, *np.nextafter([low, high], [high, low], dtype=x.dtype)) for x in inputs]
+    if name.startswith("logaddexp"):
+        inputs = [np.abs(x) for x in inputs]
+    true = reference.FUNCTIONS[name](*(x.astype(np.longdouble) for x in inputs))
+    for variant in VARIANTS:
+        symbol = f"{name}.{dtype}@{variant}"
+        errors = reference.ulp_errors(run(symbol, *inputs), true)
+        assert errors.max() <= 2, report(symbol, errors, inputs)
+
+
+@pytest.mark.skipif(not reference.EXTENDED, reason="needs 64-bit long double")
+@pytest.mark.parametrize("dtype", reference.DTYPES)
+def test_large_powers_of_numbers_near_one_are_within_two_ulp(dtype):
+    rng = np.random.default_rng(7)
+    most = 6000 if dtype == "f64" else 700
+    inputs = [rng.uniform(0.9, 1.1, 50_000), rng.uniform(-most, most, 50_000)]
+    inputs = [x.astype(reference.DTYPES[dtype]) for x in inputs]
+    true = np.power(*(x.astype(np.longdouble) for x in inputs))
+    for variant in VARIANTS:
+        symbol = f"power.{dtype}@{variant}"
+        errors = reference.ulp_errors(run(symbol, *inputs), true)
+        assert errors.max() <= 2, report(symbol, errors, inputs)
+
+
 @pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
 def test_logarithms_of_sums_keep_two_ulp_when_they_cancel(name):
     # e^a + e^b close to one: the result is small, its relative error is what counts.

@@ -66,13 +66,17 @@ INLINE Pair divide(Pair a, Pair b) {
     return fast_two_sum(q, rest * inverse);
 }
 
-// For positive a; zero gives zero.
-INLINE Pair square_root(Pair a) {
+INLINE Pair square_root_of_positive(Pair a) {
     Real s = sqrt(a.high);
     Pair p = two_product(s, s);
     Real rest = ((a.high - p.high) - p.low) + a.low;
-    Real low = rest * (0.5 / s);
-    return {s, select(s == 0, 0, low)};
+    return {s, rest * (0.5 / s)};
+}
+
+// Zero gives zero.
+INLINE Pair square_root(Pair a) {
+    Pair root = square_root_of_positive(a);
+    return {root.high, select(root.high == 0, 0, root.low)};
 }
 
 INLINE Real sum(Pair a) { return a.high + a.low; }

@@ -43,7 +43,14 @@ enum class Domain {
     above_one,
     above_minus_one,
     moderate,  // squares and quotients are normal numbers; not 0
+    powers,     // |log2 x| <= 60 (float64), 7 (float32)
+    exponents_of_powers,  // |x| <= 16 and not too small
 };
+
+// The domain of the second argument where that of the first is `domain`.
+constexpr Domain of_second(Domain domain) {
+    return domain == Domain::powers ? Domain::exponents_of_powers : domain;
+}
 
 constexpr int64_t block_size = 128;
 
@@ -88,6 +95,12 @@ constexpr Interval<T> interval_of(Domain domain) {
         return {sign, F::power_of_two(-far), F::one - 1 - F::power_of_two(-far)};
     case Domain::positive: return {0, F::smallest_normal, F::infinity - F::smallest_normal - 1};
     case Domain::above_one: return {0, F::one + 1, F::infinity - F::one - 2};
+    case Domain::powers: {
+        constexpr int most = sizeof(T) == 8 ? 60 : 7;
+        return {0, F::power_of_two(-most), F::power_of_two(most) - F::power_of_two(-most)};
+    }
+    case Domain::exponents_of_powers:
+        return {sign, F::power_of_two(-far), F::power_of_two(4) - F::power_of_two(-far)};
     case Domain::moderate:
         return {sign, F::power_of_two(-far), F::power_of_two(far) - F::power_of_two(-far)};
     default: return {sign, F::smallest_normal, F::infinity - F::smallest_normal - 1};
@@ -139,7 +152,7 @@ INLINE bool is_at_ease(const T *x, int64_t n) {
             Word distance = (word & ~interval.cleared) - interval.least;
             // What is above -1 and negative has a magnitude below 1.
             if (domain == Domain::above_minus_one)
-                distance = distance < Format<T>::one ? 0 : word;
+                distance = (word & F::size) < F::one ? 0 : word;
             worst[k] = std::max(worst[k], distance);
         }
     Word most = 0;
@@ -209,12 +222,14 @@ INLINE void put_right(unsigned before, const T *a, const T *b, const T *out, int
     float_flags::replace(float_flags::word(), flags);
 }
 
-template <typename T, void (*function)(const T *, T *, int64_t), Infinite meaning, Domain domain>
+// `at_ease` is `function`, or a faster form of it for arguments in the domain.
+template <typename T, void (*function)(const T *, T *, int64_t),
+          void (*at_ease)(const T *, T *, int64_t), Infinite meaning, Domain domain>
 void checked(const T *x, T *out, int64_t n) {
     for (int64_t i = 0; i < n; i += block_size) {
         const int64_t count = std::min(block_size, n - i);
         if (domain != Domain::any && is_at_ease<T, domain>(x + i, count)) {
-            function(x + i, out + i, count);
+            at_ease(x + i, out + i, count);
             continue;
         }
         T room[block_size];
@@ -225,14 +240,14 @@ void checked(const T *x, T *out, int64_t n) {
     }
 }
 
-template <typename T, void (*function)(const T *, const T *, T *, int64_t), Infinite meaning,
-          Domain domain>
+template <typename T, void (*function)(const T *, const T *, T *, int64_t),
+          void (*at_ease)(const T *, const T *, T *, int64_t), Infinite meaning, Domain domain>
 void checked_binary(const T *x, const T *y, T *out, int64_t n) {
     for (int64_t i = 0; i < n; i += block_size) {
         const int64_t count = std::min(block_size, n - i);
         if (domain != Domain::any && is_at_ease<T, domain>(x + i, count) &&
-            is_at_ease<T, domain>(y + i, count)) {
-            function(x + i, y + i, out + i, count);
+            is_at_ease<T, of_second(domain)>(y + i, count)) {
+            at_ease(x + i, y + i, out + i, count);
             continue;
         }
         T room[block_size], more[block_size];

@@ -19,6 +19,23 @@ constexpr double atanh[] = {
     0x1.c71c7201a55d7p-3, 0x1.745cf8e4bba1bp-3, 0x1.3b1c3c1c81c8fp-3,
     0x1.0fbde0f4ad17bp-3, 0x1.0c0aff044a970p-3};
 
+// error 4.94e-14 on [-0.0314941, 0.0314941]
+constexpr double log1p_rest[] = {
+    0x1.5555555555555p-2, -0x1.000000002f027p-2, 0x1.99999999ef12dp-3,
+    -0x1.555549c38037ap-3, 0x1.24923e9ff0d6ep-3, -0x1.005b197e5df34p-3,
+    0x1.c7c2152af9079p-4};
+
+// error 1.02e-17 on [-0.0314941, 0.0314941]
+constexpr double log1p_precise[] = {
+    0x1.5555555555555p-2, -0x1.fffffffffff9ap-3, 0x1.999999999993bp-3,
+    -0x1.55555556a5401p-3, 0x1.24924925c85e8p-3, -0x1.ffffdacca57a6p-4,
+    0x1.c71c4f7028c8fp-4, -0x1.9a5cdc55e235ap-4, 0x1.7511558769c27p-4};
+
+// error 5.37e-18 on [0, 0.00024797]
+constexpr double atanh_close[] = {
+    0x1.5555555555555p-1, 0x1.999999999ca64p-2, 0x1.2492483465226p-2,
+    0x1.c74bbbd0d4fc8p-3};
+
 // error 2.73e-18 on [0, 0.0294667]
 constexpr double atanh_third_base_two[] = {
     0x1.2776c50ef9bfep-1, 0x1.a61762a7adfa9p-2, 0x1.484b13d79c08bp-2,
@@ -154,6 +171,62 @@ constexpr double exp2_sixteenths[] = {
     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0,
     0x1.ea4afa2a490dap+0};
 
+constexpr double exp2_sixteenths_low[] = {
+    0x0.0p+0, 0x1.8a62e4adc610bp-54, -0x1.19041b9d78a76p-55,
+    0x1.9b07eb6c70573p-54, 0x1.6f46ad23182e4p-55, 0x1.ada0911f09ebcp-55,
+    0x1.d4397afec42e2p-56, 0x1.6324c054647adp-54, -0x1.bdd3413b26456p-54,
+    -0x1.41577ee04992fp-55, 0x1.6e9f156864b27p-54, 0x1.c7c46b071f2bep-56,
+    0x1.7a1cd345dcc81p-54, 0x1.11065895048ddp-55, 0x1.2ed02d75b3707p-55,
+    -0x1.e9c23179c2893p-54};
+
+constexpr double log_sixteenths[] = {
+    0x0.0p+0, -0x1.f0a30c0118000p-5, -0x1.e27076e2b0000p-4,
+    -0x1.5ff3070a79000p-3, -0x1.c8ff7c79aa000p-3, -0x1.1675cababa800p-2,
+    -0x1.4618bc21c6000p-2, -0x1.739d7f6bbd000p-2, -0x1.9f323ecbf9800p-2,
+    -0x1.c8ff7c79a9800p-2, -0x1.f128f5faf0800p-2, -0x1.0be72e4252c00p-1,
+    -0x1.1e85f5e704000p-1, -0x1.307d7334f1000p-1, -0x1.41d8fe8467400p-1,
+    -0x1.52a2d265bc400p-1};
+
+constexpr double log_sixteenths_low[] = {
+    0x0.0p+0, 0x1.d599e83368e91p-45, 0x1.a342c2af0003cp-45,
+    -0x1.e9e439f105039p-46, 0x1.7794f689f8434p-45, 0x1.f1fc63382a8f0p-46,
+    0x1.3d82f484c84ccp-46, -0x1.a7389314feb50p-52, -0x1.2fcada35d9bd0p-48,
+    -0x1.10d612ec0f798p-45, 0x1.134ca37c4eecep-46, 0x1.7d49676844cc2p-45,
+    -0x1.a07bd8b34be7cp-46, -0x1.7c3f6b2143eadp-46, 0x1.519b9b433d0bap-45,
+    -0x1.aaee77c8af15bp-45};
+
+constexpr double log2_sixteenths[] = {
+    0x0.0p+0, -0x1.663f6fac92000p-4, -0x1.5c01a39fbd000p-3,
+    -0x1.fbc16b9027000p-3, -0x1.49a784bcd1800p-2, -0x1.91bba891f1800p-2,
+    -0x1.d6753e032e800p-2, -0x1.0c10500d63c00p-1, -0x1.2b803473f7c00p-1,
+    -0x1.49a784bcd1c00p-1, -0x1.66a008e478800p-1, -0x1.82809d5be7000p-1,
+    -0x1.9d5d9fd501000p-1, -0x1.b74948f553400p-1, -0x1.d053f6d260800p-1,
+    -0x1.e88c6b3626c00p-1};
+
+constexpr double log2_sixteenths_low[] = {
+    0x0.0p+0, 0x1.9d3066758fb3dp-45, -0x1.a1e7e802c4828p-45,
+    0x1.fd7715c999d62p-45, -0x1.c57f2495fb7fap-45, 0x1.ee969a95f528fp-47,
+    -0x1.077f1f5f0cc83p-45, 0x1.59a77da8ad64ap-45, 0x1.2f0c0bfe9dbecp-45,
+    0x1.d406db502402dp-47, -0x1.979a5db68721dp-46, -0x1.cb6f70109b0f1p-47,
+    -0x1.66cccab240e90p-46, 0x1.25b4b48ebcc9cp-45, -0x1.2ce6312ebb81dp-46,
+    0x1.8d55de5c380fep-45};
+
+constexpr double log10_sixteenths[] = {
+    0x0.0p+0, -0x1.af5f92b010000p-6, -0x1.a30a9d60a0000p-5,
+    -0x1.31b3055c48000p-4, -0x1.8cf1838864000p-4, -0x1.e3bc1ab0e2000p-4,
+    -0x1.1b3e71ec95000p-3, -0x1.42c7e7fe40000p-3, -0x1.68a288b60b000p-3,
+    -0x1.8cf1838865000p-3, -0x1.afd3e3a23b000p-3, -0x1.d165300e33000p-3,
+    -0x1.f1bdeeb655000p-3, -0x1.087a0832fa800p-2, -0x1.178da53d1f000p-2,
+    -0x1.2622b0ee3b800p-2};
+
+constexpr double log10_sixteenths_low[] = {
+    0x0.0p+0, 0x1.9f05921f59258p-46, 0x1.0163d7e67d282p-45,
+    0x1.dcffc97be8c9cp-45, -0x1.019365163f2fcp-45, 0x1.8070aa756b03ep-46,
+    0x1.0a888999b6be0p-48, 0x1.ff1d22abd8abep-46, -0x1.ff0ad8890c395p-45,
+    0x1.fcd935d381a08p-45, -0x1.a003d5190aedep-45, -0x1.fb4e01451e226p-46,
+    0x1.bfc9a4cb2c208p-45, 0x1.4ec19521eb05ap-48, 0x1.fec384c1692dep-46,
+    0x1.8c47502c0dc5ap-48};
+
 constexpr double pi_head[] = {
     0x1.921fb54400000p+1, 0x1.0b46000000000p-33};
 
@@ -173,6 +246,19 @@ constexpr double expm1[] = {
 constexpr double atanh[] = {
     0x1.5555554ba8b0ep-1, 0x1.9999eb9d6ddfep-2, 0x1.245c273432202p-2,
     0x1.ddd4dad98e4c4p-3};
+
+// error 1.32e-6 on [-0.0314941, 0.0314941]
+constexpr double log1p_rest[] = {
+    0x1.5555555555555p-2, -0x1.0020852521bc6p-2, 0x1.99d159927f701p-3};
+
+// error 1.79e-8 on [-0.0314941, 0.0314941]
+constexpr double log1p_precise[] = {
+    0x1.5555542747410p-2, -0x1.fffffdef64609p-3, 0x1.99e3f0bb8964dp-3,
+    -0x1.559661e549332p-3};
+
+// error 2.2e-9 on [0, 0.00024797]
+constexpr double atanh_close[] = {
+    0x1.5555554277400p-1, 0x1.99ac2cf953fc8p-2};
 
 // error 1.41e-9 on [0, 0.0294667]
 constexpr double atanh_third_base_two[] = {
@@ -295,6 +381,62 @@ constexpr double exp2_sixteenths[] = {
     0x1.7a11480000000p+0, 0x1.8ace540000000p+0, 0x1.9c49180000000p+0,
     0x1.ae89fa0000000p+0, 0x1.c199be0000000p+0, 0x1.d5818e0000000p+0,
     0x1.ea4afa0000000p+0};
+
+constexpr double exp2_sixteenths_low[] = {
+    0x0.0p+0, 0x1.9f31220000000p-25, -0x1.c157420000000p-27,
+    0x1.ceac480000000p-25, 0x1.4636e20000000p-25, 0x1.8246840000000p-25,
+    -0x1.593abc0000000p-25, -0x1.5bd5ec0000000p-27, 0x1.9fcef40000000p-26,
+    -0x1.829fd00000000p-25, 0x1.15506e0000000p-27, 0x1.51f8480000000p-27,
+    -0x1.a94b140000000p-26, -0x1.3d56b20000000p-27, -0x1.822dbc0000000p-27,
+    0x1.52486c0000000p-27};
+
+constexpr double log_sixteenths[] = {
+    0x0.0p+0, -0x1.f0a0000000000p-5, -0x1.e270000000000p-4,
+    -0x1.5ff0000000000p-3, -0x1.c900000000000p-3, -0x1.1674000000000p-2,
+    -0x1.4618000000000p-2, -0x1.739c000000000p-2, -0x1.9f34000000000p-2,
+    -0x1.c900000000000p-2, -0x1.f128000000000p-2, -0x1.0be8000000000p-1,
+    -0x1.1e86000000000p-1, -0x1.307e000000000p-1, -0x1.41d8000000000p-1,
+    -0x1.52a2000000000p-1};
+
+constexpr double log_sixteenths_low[] = {
+    0x0.0p+0, -0x1.86008c0000000p-20, -0x1.db8abc0000000p-22,
+    -0x1.83853c0000000p-18, 0x1.070cac0000000p-20, -0x1.cababa0000000p-18,
+    -0x1.78438c0000000p-19, -0x1.7f6bbe0000000p-18, 0x1.c134060000000p-18,
+    0x1.070cac0000000p-19, -0x1.ebf5e00000000p-19, 0x1.a37b5a0000000p-18,
+    0x1.431f7e0000000p-22, 0x1.19961e0000000p-18, -0x1.fd08ce0000000p-18,
+    -0x1.a4cb780000000p-18};
+
+constexpr double log2_sixteenths[] = {
+    0x0.0p+0, -0x1.6640000000000p-4, -0x1.5c00000000000p-3,
+    -0x1.fbc0000000000p-3, -0x1.49a8000000000p-2, -0x1.91bc000000000p-2,
+    -0x1.d674000000000p-2, -0x1.0c10000000000p-1, -0x1.2b80000000000p-1,
+    -0x1.49a8000000000p-1, -0x1.66a0000000000p-1, -0x1.8280000000000p-1,
+    -0x1.9d5e000000000p-1, -0x1.b74a000000000p-1, -0x1.d054000000000p-1,
+    -0x1.e88c000000000p-1};
+
+constexpr double log2_sixteenths_low[] = {
+    0x0.0p+0, 0x1.20a6de0000000p-21, -0x1.a39fbe0000000p-19,
+    -0x1.6b90260000000p-19, 0x1.ed0cba0000000p-20, 0x1.5db83a0000000p-20,
+    -0x1.3e032e0000000p-18, -0x1.40358e0000000p-19, -0x1.a39fbe0000000p-20,
+    0x1.ed0cba0000000p-19, -0x1.1c8f120000000p-22, -0x1.3ab7ce0000000p-18,
+    0x1.80abfc0000000p-19, 0x1.6e155a0000000p-18, 0x1.25b3ee0000000p-22,
+    -0x1.acd89a0000000p-19};
+
+constexpr double log10_sixteenths[] = {
+    0x0.0p+0, -0x1.af40000000000p-6, -0x1.a300000000000p-5,
+    -0x1.31b0000000000p-4, -0x1.8cf0000000000p-4, -0x1.e3c0000000000p-4,
+    -0x1.1b40000000000p-3, -0x1.42c8000000000p-3, -0x1.68a0000000000p-3,
+    -0x1.8cf0000000000p-3, -0x1.afd0000000000p-3, -0x1.d168000000000p-3,
+    -0x1.f1c0000000000p-3, -0x1.087c000000000p-2, -0x1.178c000000000p-2,
+    -0x1.2624000000000p-2};
+
+constexpr double log10_sixteenths_low[] = {
+    0x0.0p+0, -0x1.f92b000000000p-18, -0x1.53ac140000000p-18,
+    -0x1.82ae240000000p-19, -0x1.8388640000000p-20, 0x1.f2a7900000000p-19,
+    0x1.8e136c0000000p-19, 0x1.801c040000000p-23, -0x1.445b060000000p-18,
+    -0x1.8388640000000p-19, -0x1.f1d11e0000000p-18, 0x1.67f8e60000000p-18,
+    0x1.08a4d60000000p-18, 0x1.f7cd060000000p-18, -0x1.a53d1e0000000p-18,
+    0x1.4f11c40000000p-18};
 
 }  // namespace binary32
 

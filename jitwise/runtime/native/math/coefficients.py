@@ -77,6 +77,11 @@ def asin_rest(z):
     return (mpmath.asin(r) / r - 1) / z
 
 
+def log1p_rest(r):
+    """(log1p(r) - r + r^2 / 2) / r^3"""
+    return (mpmath.log1p(r) - r + r**2 / 2) / r**3
+
+
 def tan_rest(z):
     r = mpmath.sqrt(z)
     return (mpmath.tan(r) / r - 1) / z
@@ -95,12 +100,16 @@ SIXTEENTH = LOG2 / 32 * mpf("1.01")
 SINE_LIMIT = (mp.pi / 2) ** 2 * mpf("1.003")
 HALF_PI2 = (mp.pi / 2) ** 2 * mpf("1.001")
 QUARTER_PI2 = (mp.pi / 4) ** 2 * mpf("1.001")
+NEAR_ONE = mpq(1, 32) + mpq(1, 2**12)
 ROOTS = (mpmath.sqrt(mpq(1, 2)), mpmath.sqrt(2))
 
 # name, function, series at 0, interval, terms for float64 and for float32
 FITS = [
     ("expm1", expm1_rest, [mpq(1, 2), mpq(1, 6)], (-HALF_LOG2, HALF_LOG2), 11, 5),
     ("atanh", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, S2_LIMIT), 8, 4),
+    ("log1p_rest", log1p_rest, [mpq(1, 3), mpq(-1, 4)], (-NEAR_ONE, NEAR_ONE), 7, 3),
+    ("log1p_precise", log1p_rest, [mpq(1, 3), mpq(-1, 4)], (-NEAR_ONE, NEAR_ONE), 9, 4),
+    ("atanh_close", atanh_rest, [mpq(2, 3), mpq(2, 5)], (0, NEAR_ONE**2 / 4), 4, 2),
     (
         "atanh_third_base_two",
         lambda z: atanh_third(z) / LOG2,
@@ -247,8 +256,17 @@ def tables(bits, centre, format):
         constant("sine_centre", mpf(centre), [bits]),
         rounded_fit("sine_ratio", *sine_ratio(mpf(centre)), SINE_RATIO_TERMS[format], bits),
     ]
-    powers = [split(mpf(2) ** (mpf(k) / 16), [bits])[0] for k in range(16)]
-    rows.append(array("exp2_sixteenths", powers))
+    powers = [split(mpf(2) ** (mpf(k) / 16), [bits, bits]) for k in range(16)]
+    rows.append(array("exp2_sixteenths", [high for high, _ in powers]))
+    rows.append(array("exp2_sixteenths_low", [low for _, low in powers]))
+    for base, name in ((mp.e, "log"), (2, "log2"), (10, "log10")):
+        # The high parts are multiples of what the short parts of ln 2 and log10 2 are, so that the
+        # sum of one with an exponent times the other is exact.
+        step = mpf(2) ** (-43 if bits == 53 else -16)
+        logs = [-mpmath.log(1 + mpf(k) / 16, base) for k in range(16)]
+        highs = [mpmath.nint(each / step) * step for each in logs]
+        lows = [split(each - high, [bits])[0] for each, high in zip(logs, highs, strict=True)]
+        rows += [array(f"{name}_sixteenths", highs), array(f"{name}_sixteenths_low", lows)]
     return rows
 
 

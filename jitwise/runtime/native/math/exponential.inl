@@ -21,7 +21,7 @@ INLINE Exponent reduce_exponent(Real x) {
 #if JITWISE_HAS_LOOKUP
 // e^x = 2^k power (1 + rest) with k - floor(k) in sixteenths, power = 2^(k - floor(k)).
 struct Sixteenth {
-    Real k, power, rest;
+    Real k, power, power_low, rest;
 };
 
 INLINE Sixteenth reduce_to_sixteenth(Real x) {
@@ -29,7 +29,8 @@ INLINE Sixteenth reduce_to_sixteenth(Real x) {
     // The last four bits of `shifted` are the fraction of k.
     Real shifted = fused(x, ln2_inverse[0], rounder / 16), k = shifted - rounder / 16;
     Real r = fused(k, -ln2_parts[1], fused(k, -ln2_parts[0], x));
-    return {k, lookup(exp2_sixteenths, bits_of(shifted)),
+    Bits index = bits_of(shifted);
+    return {k, lookup(exp2_sixteenths, index), lookup(exp2_sixteenths_low, index),
             fused(r * r, horner(expm1_sixteenth, r), r)};
 }
 #endif
@@ -58,24 +59,44 @@ INLINE Real exponential_base_two(Real x) {
     return scale(1 + (r.high + rest), shifted);
 }
 
-// 2^(high + low) for a double-word exponent.
-INLINE Real exponential_base_two(Pair p) {
+// 2^(high + low), for sums of at most base_two_limit; `low` need not be small.
+INLINE Real exponential_base_two_at_ease(Pair p) {
     using namespace coefficients;
-    Real x = clamp(p.high, -base_two_limit, base_two_limit);
-    Real low = select(x == p.high, p.low, 0);
-    Real shifted = x + rounder, f = (x - (shifted - rounder)) + low;
-    Real r = f * ln2[0];
+#if JITWISE_HAS_LOOKUP
+    Real shifted = sum(p) + rounder / 16, k = shifted - rounder / 16;
+    Real r = ((p.high - k) + p.low) * ln2[0];
+    Real rest = fused(r * r, horner(expm1_sixteenth, r), r);
+    Bits index = bits_of(shifted);
+    Real power = lookup(exp2_sixteenths, index), low = lookup(exp2_sixteenths_low, index);
+    return scale_by(power + fused(power, rest, low), k);
+#else
+    Real shifted = sum(p) + rounder, r = ((p.high - (shifted - rounder)) + p.low) * ln2[0];
     Real rest = (r * r) * polynomial(expm1, r);
     return scale(1 + (r + rest), shifted);
+#endif
+}
+
+INLINE Real exponential_base_two(Pair p) {
+    Real all = sum(p), x = clamp(all, -base_two_limit, base_two_limit);
+    Mask inside = x == all;
+    return exponential_base_two_at_ease(
+        {select(inside, p.high, x), select(inside, p.low, 0)});
 }
 
 // e^x / 4 as a double-word number, for 0 <= x <= quarter_limit.
 INLINE Pair quarter_exponential(Real x) {
+#if JITWISE_HAS_LOOKUP
+    Sixteenth e = reduce_to_sixteenth(x);
+    Real high = fused(e.power, e.rest, e.power);
+    Real low = fused(e.power, e.rest, e.power - high) + e.power_low;
+    return {scale_by(high, e.k - 2), scale_by(low, e.k - 2)};
+#else
     Exponent e = reduce_exponent(x);
     Real rest = fused(e.r * e.r, polynomial(coefficients::expm1, e.r), e.low);
     Pair p = fast_two_sum(e.r, rest), s = fast_two_sum(1, p.high);
     Real power = power_of_two(e.shifted - 2);
     return {power * s.high, power * (s.low + p.low)};
+#endif
 }
 
 // 2^k (1 + p) - 1, computed at half size so that the largest numbers does not overflow too early.

@@ -19,7 +19,7 @@ INLINE Real finish_turn(Pair t, Pair offset) {
 }
 
 // For b - 1 and b + 1 rounding is harmless: t is small beside pi/4 or they are nearly exact.
-INLINE Real arc_tangent(Real x) {
+INLINE Real arc_tangent_at_ease(Real x) {
     using namespace coefficients;
     Real b = minimum(0x1p60, absolute(x)), zero = 0;
     Mask middle = b > tan_eighth, large = b > tan_three_eighths;
@@ -30,8 +30,11 @@ INLINE Real arc_tangent(Real x) {
     Real t_low = ((top - back.high) - back.low) * inverse;
     Pair offset{select(large, half_pi[0], select(middle, quarter_pi[0], zero)),
                 select(large, half_pi[1], select(middle, quarter_pi[1], zero))};
-    Real result = finish_turn({t, t_low}, offset);
-    return select(absolute(x) < 0x1p-28, x, with_sign(result, bits_of(x)));
+    return with_sign(finish_turn({t, t_low}, offset), bits_of(x));
+}
+
+INLINE Real arc_tangent(Real x) {
+    return select(absolute(x) < 0x1p-28, x, arc_tangent_at_ease(x));
 }
 
 INLINE Mask is_negative(Real x) { return with_sign(1, bits_of(x)) < 0; }

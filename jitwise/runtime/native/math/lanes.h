@@ -230,6 +230,12 @@ INLINE Real lookup(const double (&table)[16], Bits index) {
     return {_mm512_permutex2var_pd(low, (__m512i)index.a, high),
             _mm512_permutex2var_pd(low, (__m512i)index.b, high)};
 }
+// 1 / x to 14 bits; x in [1/2, 1] rounded to a multiple of 1/32.
+INLINE Real reciprocal_estimate(Real x) { return {_mm512_rcp14_pd(x.a), _mm512_rcp14_pd(x.b)}; }
+INLINE Real rounded_to_32nd(Real x) {
+    constexpr int places = 5 << 4 | 8;  // 5 bits after the point; inexact is not raised
+    return {_mm512_roundscale_pd(x.a, places), _mm512_roundscale_pd(x.b, places)};
+}
 INLINE Real exponent_of(Real x) { return {_mm512_getexp_pd(x.a), _mm512_getexp_pd(x.b)}; }
 INLINE Real mantissa_of(Real x) {
     constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;

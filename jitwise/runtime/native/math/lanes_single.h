@@ -183,6 +183,11 @@ INLINE Real lookup(const double (&table)[16], Bits index) {
     return {_mm512_permutexvar_ps((__m512i)index.a, all),
             _mm512_permutexvar_ps((__m512i)index.b, all)};
 }
+INLINE Real reciprocal_estimate(Real x) { return {_mm512_rcp14_ps(x.a), _mm512_rcp14_ps(x.b)}; }
+INLINE Real rounded_to_32nd(Real x) {
+    constexpr int places = 5 << 4 | 8;
+    return {_mm512_roundscale_ps(x.a, places), _mm512_roundscale_ps(x.b, places)};
+}
 INLINE Real exponent_of(Real x) { return {_mm512_getexp_ps(x.a), _mm512_getexp_ps(x.b)}; }
 INLINE Real mantissa_of(Real x) {
     constexpr _MM_MANTISSA_NORM_ENUM norm = _MM_MANT_NORM_1_2;

@@ -3,6 +3,9 @@
 //     x = 2^k m,   sqrt(1/2) <= m < sqrt(2),   f = m - 1,   s = f / (2 + f)
 //     log m = 2 atanh s = f - s (f - z R(z)),   z = s^2
 //
+// Where tables fit into registers the reduction is another one: see logarithm_lookup.inl. The names
+// in `at_ease` are for positive, finite, normal arguments.
+//
 // Included once per format: see elementary.h.
 
 struct Scaled {
@@ -34,21 +37,16 @@ INLINE Scaled split_exponent_subnormal(Real x) {
 #endif
 }
 
-// What a logarithm gives outside (0, inf).
-INLINE Real logarithm_edges(Real x, Real result) {
-    result = select(x < infinity, result, x);  // inf and nan
-    result = select(x == 0, -infinity, result);
-    return select(x < 0, not_a_number, result);
-}
-
-INLINE Real logarithm(Real x) {
+#if JITWISE_HAS_LOOKUP
+#include "logarithm_lookup.inl"
+#else
+INLINE Real logarithm_at_ease(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent_subnormal(x);
     Real f = n.m - 1, s = f / (2 + f), z = s * s, half = 0.5 * f * f;
     Real rest = z * polynomial(atanh, z);
     Real low = fused(s, half + rest, n.k * ln2_short[1]);
-    Real result = fused(n.k, ln2_short[0], -((half - low) - f));
-    return logarithm_edges(x, result);
+    return fused(n.k, ln2_short[0], -((half - low) - f));
 }
 
 // log of 2^extra (u.high + u.low), u.high positive and normal; accurate near u = 1 as well, where
@@ -66,15 +64,6 @@ INLINE Real logarithm_of_pair(Pair u, Real extra) {
     return fused(k, ln2_short[0], f - (half - low));
 }
 
-INLINE Real logarithm_plus_one(Real x) {
-    Real inside = select(x > -1, x, 1);
-    Pair u = two_sum(1, inside);
-    Real result = select(absolute(x) < 0x1p-54, x, logarithm_of_pair(u, 0));
-    result = select(x < infinity, result, x);
-    result = select(x == -1, -infinity, result);
-    return select(x < -1, not_a_number, result);
-}
-
 // log(x) * (c[0] + c[1]) + k * (step[0] + step[1]), for base 2 and base 10.
 INLINE Real scaled_logarithm(Real x, const double (&c)[2], double step, double step_low) {
     using namespace coefficients;
@@ -86,14 +75,14 @@ INLINE Real scaled_logarithm(Real x, const double (&c)[2], double step, double s
     Pair p = two_product(log.high, c[0]);
     Real low = fused(log.high, c[1], fused(log.low, c[0], p.low));
     Pair r = fast_two_sum(n.k * step, p.high);
-    return logarithm_edges(x, r.high + (r.low + fused(n.k, step_low, low)));
+    return r.high + (r.low + fused(n.k, step_low, low));
 }
 
-INLINE Real logarithm_base_two(Real x) {
+INLINE Real logarithm_base_two_at_ease(Real x) {
     return scaled_logarithm(x, coefficients::ln2_inverse, 1, 0);
 }
 
-INLINE Real logarithm_base_ten(Real x) {
+INLINE Real logarithm_base_ten_at_ease(Real x) {
     using namespace coefficients;
     return scaled_logarithm(x, ln10_inverse, log10_2[0], log10_2[1]);
 }
@@ -122,4 +111,34 @@ INLINE Pair logarithm_base_two_pair(Real x) {
     Real log_low = fused(s, t_low, fused(s_low, t.high, log.low));
     Pair r = fast_two_sum(n.k, log.high);
     return {r.high, r.low + log_low};
+}
+#endif
+
+// What a logarithm gives outside (0, inf).
+INLINE Real logarithm_edges(Real x, Real result) {
+    result = select(x < infinity, result, x);  // inf and nan
+    result = select(x == 0, -infinity, result);
+    return select(x < 0, not_a_number, result);
+}
+
+INLINE Real logarithm(Real x) { return logarithm_edges(x, logarithm_at_ease(x)); }
+
+INLINE Real logarithm_base_two(Real x) {
+    return logarithm_edges(x, logarithm_base_two_at_ease(x));
+}
+
+INLINE Real logarithm_base_ten(Real x) {
+    return logarithm_edges(x, logarithm_base_ten_at_ease(x));
+}
+
+// log(1 + x) for -1 < x < inf.
+INLINE Real logarithm_plus_one_at_ease(Real x) {
+    return select(absolute(x) < 0x1p-54, x, logarithm_of_pair(two_sum(1, x), 0));
+}
+
+INLINE Real logarithm_plus_one(Real x) {
+    Real result = logarithm_plus_one_at_ease(select(x > -1, x, 1));
+    result = select(x < infinity, result, x);
+    result = select(x == -1, -infinity, result);
+    return select(x < -1, not_a_number, result);
 }

@@ -107,6 +107,13 @@ INLINE void map(const float *x, float *out, int64_t n, F function) {
     if (i < n) store_half(out + i, function(load_half(x + i)));
 }
 
+template <typename F>
+INLINE void map(const float *a, const float *b, float *out, int64_t n, F function) {
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(out + i, function(load(a + i), load(b + i)));
+    if (i < n) store_half(out + i, function(load_half(a + i), load_half(b + i)));
+}
+
 // Recomputes the lanes of `m` in double: `aside` takes half of them at a time.
 template <typename Aside>
 INLINE Real redone(Real result, Mask m, Aside aside) {

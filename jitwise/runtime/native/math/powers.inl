@@ -3,15 +3,20 @@
 // Included once per format: see elementary.h.
 
 // a^b = 2^(b log2 a) for positive, finite, normal a and finite b.
-INLINE Real power(Real a, Real b) {
+INLINE Pair power_exponent(Real a, Real b) {
     Pair log = logarithm_base_two_pair(a);
     Pair p = two_product(b, log.high);
-    return exponential_base_two(Pair{p.high, fused(b, log.low, p.low)});
+    return {p.high, fused(b, log.low, p.low)};
+}
+INLINE Real power(Real a, Real b) { return exponential_base_two(power_exponent(a, b)); }
+// The same where neither overflows nor underflows.
+INLINE Real power_at_ease(Real a, Real b) {
+    return exponential_base_two_at_ease(power_exponent(a, b));
 }
 
 // cbrt(2^(3q + r) m) = 2^q cbrt(2^r m), r in {-1, 0, 1}: a polynomial gives y to 16 bits, and from
 // e = y^3 / (2^r m) - 1 follows the root y (1 + e)^(-1/3).
-INLINE Real cube_root(Real x) {
+INLINE Real cube_root_at_ease(Real x) {
     using namespace coefficients;
     Scaled n = split_exponent_subnormal(absolute(x));
     Real shifted = fused(n.k, 1.0 / 3, rounder);
@@ -30,9 +35,12 @@ INLINE Real cube_root(Real x) {
     }
     Real e = rest / m;
     Real step = e * fused(e, fused(e, 14.0 / 81, -2.0 / 9), 1.0 / 3);
-    Real root = fused(-y, step, y) * power_of_two(shifted);
+    return with_sign(fused(-y, step, y) * power_of_two(shifted), bits_of(x));
+}
+
+INLINE Real cube_root(Real x) {
     Real magnitude = absolute(x);
     Mask ordinary = (magnitude > 0) & (magnitude < infinity);
-    return select(ordinary, with_sign(root, bits_of(x)), x);
+    return select(ordinary, cube_root_at_ease(x), x);
 }
 
