@@ -35,6 +35,7 @@ enum class Domain {
     any,
     nonzero,           // and normal
     turns,             // |x| <= 2^16
+    few_turns,         // |x| <= 2^13, and not too small
     exponents,         // e^x is a normal number, and e^-x
     binary_exponents,  // 2^x is, and 2^-x
     below_one,         // |x| < 1
@@ -87,6 +88,8 @@ constexpr Interval<T> interval_of(Domain domain) {
     constexpr auto half = F::smallest_normal / 2;
     switch (domain) {
     case Domain::turns: return {sign, 0, F::power_of_two(16)};
+    case Domain::few_turns:
+        return {sign, F::power_of_two(-far), F::power_of_two(13) - F::power_of_two(-far)};
     case Domain::exponents:  // 1.25 * 2^9 = 640, 1.25 * 2^6 = 80
         return {sign, 0, F::power_of_two(sizeof(T) == 8 ? 9 : 6) + half / 2};
     case Domain::binary_exponents: return {sign, 0, F::power_of_two(sizeof(T) == 8 ? 9 : 6)};

@@ -79,19 +79,42 @@ INLINE Real cosine(Real x) {
 
 // tan x for x = k pi/2 + r, |r| <= pi/4: sin r / cos r or, for odd k, -cos r / sin r, both as
 // double-word numbers.
-INLINE Real tangent(Real x) {
+INLINE Real tangent_of_quotient(Pair r, Mask odd) {
+    using namespace coefficients;
+    Real z = r.high * r.high, half = 0.5 * z;
+    Real s_rest = r.high * z * polynomial(sine_quarter, z);
+    Pair s = fast_two_sum(r.high, fused(-half, r.low, r.low) + s_rest);
+    // The rounding error of z / 2 is in the cosine's low part.
+    Real z_low = fused(r.high, r.high, -z);
+    Real c_rest = fused(z * z, polynomial(cosine_rest, z), -0.5 * z_low);
+    Pair c = fast_two_sum(1, -half);
+    c = fast_two_sum(c.high, c.low + fused(-r.high, r.low, c_rest));
+    Pair top{select(odd, c.high, s.high), select(odd, c.low, s.low)};
+    Pair bottom{select(odd, -s.high, c.high), select(odd, -s.low, c.low)};
+    Real inverse = Real(1) / bottom.high, q = top.high * inverse;
+    Pair back = two_product(q, bottom.high);
+    Real rest = ((top.high - back.high) - back.low) + fused(-q, bottom.low, top.low);
+    return fused(rest, inverse, q);
+}
+
+// The same for float32: r + r^3 P(r^2), or its negative inverse.
+INLINE Real tangent_of_polynomial(Pair r, Mask odd) {
+    using namespace coefficients;
+    Real z = r.high * r.high;
+    Pair t = fast_two_sum(r.high, fused(r.high * z, polynomial(tan_rest, z), r.low));
+    Real inverse = Real(-1) / t.high;
+    Real rest = fused(t.low, inverse, fused(t.high, inverse, 1));
+    return select(odd, fused(rest, inverse, inverse), t.high);
+}
+
+// At ease x is not tiny.
+INLINE Real tangent_at_ease(Real x) {
     using namespace coefficients;
     Real shifted = fused(x, two_over_pi[0], rounder);
     Pair r = subtract_multiple(x, shifted - rounder, half_pi_parts, half_pi_head);
-    Pair z = two_product(r.high, r.high);
-    Real half = 0.5 * z.high;
-    Real s_rest = r.high * z.high * polynomial(sine_quarter, z.high);
-    Pair s = fast_two_sum(r.high, fused(-half, r.low, r.low) + s_rest);
-    Real c_rest = fused(z.high * z.high, polynomial(cosine_rest, z.high), -0.5 * z.low);
-    Pair c = fast_two_sum(1, -half);
-    c = fast_two_sum(c.high, c.low + fused(-r.high, r.low, c_rest));
     Mask odd = is_odd(shifted);
-    Pair top{select(odd, -c.high, s.high), select(odd, -c.low, s.low)};
-    Pair bottom{select(odd, s.high, c.high), select(odd, s.low, c.low)};
-    return select(absolute(x) < 0x1p-27, x, sum(divide(top, bottom)));
+    if constexpr (mantissa_bits > 40) return tangent_of_quotient(r, odd);
+    else return tangent_of_polynomial(r, odd);
 }
+
+INLINE Real tangent(Real x) { return select(absolute(x) < 0x1p-27, x, tangent_at_ease(x)); }

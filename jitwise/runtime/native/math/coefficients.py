@@ -122,6 +122,7 @@ FITS = [
     ("sine_quarter", sine_rest, [mpq(-1, 6), mpq(1, 120)], (0, QUARTER_PI2), 6, 3),
     ("cosine_rest", cosine_rest, [mpq(1, 24), mpq(-1, 720)], (0, QUARTER_PI2), 6, 3),
     ("tanh_rest", tanh_rest, [mpq(-1, 3), mpq(2, 15)], (0, mpf("0.3026")), 11, 5),
+    ("tan_rest", tan_rest, [mpq(1, 3), mpq(2, 15)], (0, QUARTER_PI2), 8, 7),
     ("sinh_rest", sinh_rest, [mpq(1, 6), mpq(1, 120)], (0, mpf("1.001")), 8, 4),
     ("atan_rest", atan_rest, [mpq(-1, 3), mpq(1, 5)], (0, EIGHTH), 13, 5),
     ("asin_rest", asin_rest, [mpq(1, 6), mpq(3, 40)], (0, mpf("0.2501")), 14, 6),

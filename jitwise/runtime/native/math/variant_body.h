@@ -67,15 +67,16 @@ namespace {
 #define BOTH_FORMATS(NAME, FUNCTION) \
     WIDE(NAME##_f64, double, FUNCTION(v)) \
     SINGLE(NAME##_f32, FUNCTION, FUNCTION##_narrow)
-// And a faster form for arguments in the domain where the function is at ease.
-#define BOTH_FORMATS_AND_EASE(NAME, FUNCTION) \
-    BOTH_FORMATS(NAME, FUNCTION) \
+// A faster form for arguments in the domain where the function is at ease.
+#define EASE(NAME, FUNCTION) \
     WIDE(NAME##_f64_at_ease, double, FUNCTION##_at_ease(v)) \
     SINGLE(NAME##_f32_at_ease, FUNCTION##_at_ease, FUNCTION##_narrow)
+#define BOTH_FORMATS_AND_EASE(NAME, FUNCTION) BOTH_FORMATS(NAME, FUNCTION) EASE(NAME, FUNCTION)
 
 CIRCULAR(sine, sine, sine_narrow_range, sin, beyond_turns)
 CIRCULAR(cosine, cosine, cosine_narrow_range, cos, beyond_turns)
 CIRCULAR(tan, tangent, tangent_narrow, tan, beyond_reduction)
+EASE(tan, tangent)
 BOTH_FORMATS(exponential, exponential)
 BOTH_FORMATS(exp2, exponential_base_two)
 BOTH_FORMATS(exponential_minus_one, exponential_minus_one)
@@ -144,7 +145,7 @@ void power_f32(const float *a, const float *b, float *out, int64_t n) {
 #define EASED_BINARY(NAME, MEANING, DOMAIN) ENTRIES(NAME, _at_ease, checked_binary, MEANING, DOMAIN)
 
 const VariantEntry entries[] = {
-    UNARY(sine, never, turns), UNARY(cosine, never, turns), UNARY(tan, never, turns),
+    UNARY(sine, never, turns), UNARY(cosine, never, turns), EASED(tan, never, few_turns),
     UNARY(exponential, out_of_range, exponents), UNARY(exp2, out_of_range, binary_exponents),
     UNARY(exponential_minus_one, overflow, exponents), EASED(log, pole, positive),
     EASED(log2, pole, positive), EASED(log10, pole, positive),
