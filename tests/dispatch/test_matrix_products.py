@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
+import jitwise
 from jitwise.record import recorder
 from jitwise.runtime import blas
 
@@ -279,3 +280,21 @@ def test_a_runtime_that_refuses_the_routines_leaves_products_to_numpy(monkeypatc
     assert not blas._registered.__wrapped__()
     assert recorder.counts["fallback"] == before + 1
     assert recorder.records("fallback", "blas")[-1].detail["instead"] == "numpy.matmul"
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("length", [0, 1, 1000, 100_000])
+def test_the_norm_of_an_argument_is_the_product_that_numpy_takes(dtype, length):
+    x = np.random.default_rng(0).normal(size=length).astype(dtype)
+    lowered = jitwise.jit(np.linalg.norm).lower(x)
+    assert "dot_general" in lowered.as_text()
+    got, wanted = lowered.compile()(x), np.linalg.norm(x)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, rtol=8 * np.finfo(dtype).eps)
+
+
+def test_the_norm_of_an_expression_is_summed_as_it_is_computed():
+    x = np.random.default_rng(0).normal(size=1000)
+    lowered = jitwise.jit(lambda x: np.linalg.norm(x - 1)).lower(x)
+    assert "dot_general" not in lowered.as_text()
+    assert np.isclose(lowered.compile()(x), np.linalg.norm(x - 1), rtol=1e-14)

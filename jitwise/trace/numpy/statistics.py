@@ -22,6 +22,7 @@ from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_masked, is_positive
+from .contract import matmul
 from .library import left_to_numpy
 from .reduce import axes_given, folded, summed
 from .views import copied, reshaped
@@ -299,6 +300,10 @@ def _euclidean(
         parts = [trace.emit(part, (operand,)) for part in (complex_rows.real, complex_rows.imag)]
         squares = apply(trace, np.add, [apply(trace, np.multiply, [part, part]) for part in parts])
     else:
+        # A vector that lies in memory is left to the library, which NumPy uses; what is computed on
+        # the way is summed on the way.
+        if single and not keep and operand.ndim == 1 and _is_stored(operand):
+            return apply(trace, np.sqrt, [matmul(trace, operand, operand)])
         if single and dtype == HALF:
             operand = trace.convert(operand, SINGLE)
         squares = apply(trace, np.multiply, [operand, operand])
@@ -306,6 +311,11 @@ def _euclidean(
     if single and dtype == HALF:
         total = trace.convert(total, HALF)
     return apply(trace, np.sqrt, [total])
+
+
+def _is_stored(operand: Tracer) -> bool:
+    """An argument of a type that BLAS multiplies."""
+    return operand._value.op is None and operand._value.type.dtype in (SINGLE, DOUBLE)
 
 
 def _vector_norm(
