@@ -137,8 +137,8 @@ class Primitive:
         "data" (moves data), "scan", "contract", "source" (no operands), "control", "effect".
     infer: type rule `(operand types, attrs) -> result type(s)`; raises TypeError in the user's
     words.
-    direct: attrs -> a library's own function of the operands, which does all of `evaluate` but to
-    check what it gives; or None.
+    direct: attrs -> a library's own function of the operands, with what else it is called with
+    (`ops.call.DirectCall`), which does all of `evaluate` but to check what it gives; or None.
     evaluate: the NumPy meaning `(*arrays, **attrs)`; sizes in attrs arrive as ints.
     ufunc: the NumPy ufunc it is, when it is one; the tracer's table is derived from it.
     lower: dtype kind of the first operand -> `(emitter, attrs, *operands) -> operand`; elementwise
@@ -170,7 +170,7 @@ class Primitive:
     lower: Mapping[str, Callable[..., Any]] | None = None
     expand: Callable[..., Any] | None = None
     execute: Callable[[ProgramEmitter, Op], None] | None = None
-    direct: Callable[[Attrs], Callable | None] | None = None
+    direct: Callable[[Attrs], Any] | None = None
     reduction: str | None = None
     hlo: str | Callable[..., str] | None = None
     ulp: float = 0

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ir.dims import Dim, Size
+from ..ir.dims import Dim, Size, symbols_of
 from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
 
@@ -127,30 +127,42 @@ def _fit(types: tuple[ArrayType, ...], found: tuple[ArrayType, ...]) -> bool:
     return True
 
 
-def _direct(attrs: Attrs) -> Callable[..., Any] | None:
+class DirectCall(NamedTuple):
+    """A function of the operands and `more`, of which the last are named by `names`."""
+
+    function: Callable[..., Any]
+    more: tuple[Any, ...]
+    names: tuple[str, ...]
+
+
+def _direct(attrs: Attrs) -> DirectCall | None:
     """The function itself, where the operands are its first arguments and the others are plain."""
-    arrays, tail, rest = 0, [], {}
+    arrays, by_place, by_name = 0, [], {}
     for name, template in attrs["arguments"]:
-        if template == ("array", arrays) and not name and not tail:
+        if template == ("array", arrays) and not name and not by_place:
             arrays += 1
         elif not _is_plain(template):
             return None
         elif name:
-            rest[name] = filled(template, ())
+            by_name[name] = filled(template, ())
         else:
-            tail.append(filled(template, ()))
-    if attrs["changed"] >= 0:
+            by_place.append(filled(template, ()))
+    if attrs["changed"] >= 0 or _mixes_measured(attrs):
         return None
     function = attrs["function"]
-    found = partial(named(function) if type(function) is str else function, **rest)
-    if tail:
-        found = partial(_with_tail, found, tuple(tail))
-    found.__name__ = str(function)  # type: ignore[attr-defined]
-    return found
+    found = named(function) if type(function) is str else function
+    return DirectCall(found, (*by_place, *by_name.values()), tuple(by_name))
 
 
-def _with_tail(function: Callable[..., Any], tail: tuple[Any, ...], *arrays: Any) -> Any:
-    return function(*arrays, *tail)
+def _mixes_measured(attrs: Attrs) -> bool:
+    """Whether a size of the results is more than one symbol that the call itself defines."""
+    own = [Dim.symbol(name) for name in attrs.get("symbols", ())]
+    names = set(attrs.get("symbols", ()))
+    return any(
+        isinstance(size, Dim) and size not in own and not names.isdisjoint(symbols_of(size))
+        for _, shape in attrs["types"]
+        for size in shape
+    )
 
 
 def _is_plain(template: Template) -> bool:
@@ -189,5 +201,5 @@ def _call(
 call = _call("call", False)
 raising_call = _call("raising_call", True)
 outside_call = _call("outside_call", True, _evaluate_outside, direct=None)
-measured_call = _call("measured_call", False, direct=None, measures=True)
-measured_raising_call = _call("measured_raising_call", True, direct=None, measures=True)
+measured_call = _call("measured_call", False, measures=True)
+measured_raising_call = _call("measured_raising_call", True, measures=True)

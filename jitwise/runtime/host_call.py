@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ..ir.measured import symbols_defined
 from ..ops.call import Unexpected
 from ..ops.draw import draw
 from ._native import report_float_error, set_reporting
+from .shortcuts import shortened
 
 
 def _state() -> tuple[Any, Any]:
@@ -119,17 +120,29 @@ def _resolve(attribute: Any, values: dict[Dim, int]) -> Any:
     return attribute
 
 
-def function_of(op: Op) -> tuple[Callable[..., Any], list[Dim], bool]:
-    """What the machine calls for `op`, the sizes it wants as further operands, and whether it is a
-    library's own function: then the machine checks what it gives.
+class Called(NamedTuple):
+    """What the machine calls for an op. `sizes` are wanted as further operands. `direct`: what more
+    a library's own function is called with, the names of it, and whether it reports no
+    floating-point errors; the machine checks what it gives.
     """
+
+    function: Callable[..., Any]
+    sizes: list[Dim]
+    direct: tuple[tuple[Any, ...], tuple[str, ...], bool] | None = None
+
+
+def called_for(op: Op) -> Called:
+    """What the machine calls for `op`."""
     rule = op.primitive.direct
     direct = rule(op.attrs) if rule is not None and IS_DIRECT else None
     if direct is not None:
-        return direct, [], True
+        function, more, names, is_quiet = shortened(
+            direct, [operand.type for operand in op.operands]
+        )
+        return Called(function, [], (more, names, is_quiet))
     sizes = sizes_needed(op)
     if op.primitive is draw:
         from .draws import DrawCall
 
-        return DrawCall(op, sizes), sizes, False
-    return HostCall(op, sizes), sizes, False
+        return Called(DrawCall(op, sizes), sizes)
+    return Called(HostCall(op, sizes), sizes)

@@ -27,7 +27,7 @@ from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from .blas import serves
 from .dim_table import DimTable
-from .host_call import function_of
+from .host_call import Called, called_for
 from .kernels import CompiledBody
 from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
 from .placement import Replacement, overwritten, placements, replacements
@@ -64,7 +64,6 @@ class Lowering:
         self.owned: set[int] = set()  # slots with memory that has to be freed
         self.placed: set[Value] = set()  # what a kernel wrote into a concatenation, and views of it
         self.dense: set[Value] = set()  # what has memory of the program's, as a whole
-        self.foreign: set[Value] = set()  # what functions of the host gave
         self.passing: list[int] = []  # slots of the current op only
         self.writes: list[tuple[Value, Value]] = []  # to inputs
         self.now = 0  # the current op's index
@@ -135,20 +134,26 @@ class Lowering:
     def host(self, function: Callable, operands: Sequence[Value], results: Sequence[Value]) -> None:
         """Call `function(*arrays)`, which gives an array, or a tuple for several results."""
         places = [self.slot(operand) for operand in operands]
-        self._host(function, places, results)
+        self._host(Called(function, []), places, results)
 
     def _host(
-        self, function: Callable, places: list[int], results: Sequence[Value], direct: bool = False
+        self, called: Called, places: list[int], results: Sequence[Value], own: Sequence[str] = ()
     ) -> None:
+        """The results are memory of their own. `own`: symbols that the call defines."""
         outs = []
+        told = {Dim.symbol(name) for name in own}
         for result in results:
             slot = self.define(result)
             self.owned.add(slot)
-            self.foreign.add(result)
             outs.append((slot, DTYPE_NAMES[result.type.dtype], result.type.ndim))
-            if direct:
-                outs[-1] += ([self.table.index(size) for size in result.type.shape],)
-        self.instructions.append(("host", function, places, outs, *([True] if direct else [])))
+            if called.direct is not None:
+                indices = []
+                for size in result.type.shape:
+                    index = self.table.index(size)
+                    indices.append(-1 - index if size in told else index)
+                    told.discard(size)
+                outs[-1] += (indices,)
+        self.instructions.append(("host", called.function, places, outs, *(called.direct or ())))
 
     def _allocate(self, slot: int, value: Value) -> None:
         sizes = [self.table.index(size) for size in value.type.shape]
@@ -207,7 +212,7 @@ class Lowering:
                 slot in taken
                 or slot in inputs
                 or slot not in self.owned
-                or not self._is_fresh(value)
+                or self.lives.owner(value) is not value
             ):
                 copy = self._new_slot(True)
                 self._allocate(copy, value)
@@ -322,12 +327,6 @@ class Lowering:
         owner = self.lives.owner
         return any(owner(operand) is whole for op in between for operand in op.operands)
 
-    def _is_fresh(self, value: Value) -> bool:
-        """Whether a value is memory of its own: no view, and nothing that a function of the host
-        gave back.
-        """
-        return self.lives.owner(value) is value and value not in self.foreign
-
     def _op(self, op: Op) -> None:
         primitive = op.primitive
         if op in self.late or op in self.early:
@@ -351,13 +350,13 @@ class Lowering:
 
     def evaluate(self, op: Op) -> None:
         """Call the primitive's NumPy meaning; sizes in its attributes come as further operands."""
-        function, sizes, is_direct = function_of(op)
+        called = called_for(op)
         places = [self.slots[operand] for operand in op.operands]
-        for size in sizes:
+        for size in called.sizes:
             slot = self.temporary()
             self.instructions.append(("dimension", slot, self.table.index(size)))
             places.append(slot)
-        self._host(function, places, op.results, is_direct)
+        self._host(called, places, op.results, op.attrs.get("symbols", ()))
 
     # Sizes found out by the program
 

@@ -11,6 +11,7 @@
 #include "error_state.h"
 #include "float_flags.h"
 #include "library.h"
+#include "library_calls.h"
 #include "memory.h"
 #include "pool.h"
 #if JITWISE_HAS_MATH
@@ -123,6 +124,7 @@ NB_MODULE(_native, module) {
     bind_program(module);
     bind_settings(module);
     bind_float_errors(module);
+    if (!add_library_calls(module.ptr())) throw nb::python_error();
 #if JITWISE_HAS_DISPATCHER
     bind_function(module);
 #endif

@@ -86,6 +86,11 @@ PyObject *number_of(const Result &result, Recipe::Kind kind) {
     }
     if (kind == Recipe::Kind::boolean && result.dtype_num == NPY_BOOL)
         return PyBool_FromLong(*data != 0);
+    if (kind == Recipe::Kind::scalar && result.dtype_num == NPY_DOUBLE) {
+        PyObject *scalar = PyArrayScalar_New(Double);
+        if (scalar != nullptr) std::memcpy(&PyArrayScalar_VAL(scalar, Double), data, sizeof(double));
+        return scalar;
+    }
     PyArray_Descr *descr = PyArray_DescrFromType(result.dtype_num);
     if (descr == nullptr) return nullptr;
     PyObject *scalar = PyArray_Scalar(const_cast<char *>(data), descr, nullptr);

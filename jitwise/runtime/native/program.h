@@ -14,6 +14,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -70,12 +71,19 @@ struct Frame;
 struct Instruction;
 using LibraryFunction = void (*)(Frame &, const Instruction &);
 
+// What a host instruction calls: with the operands, then `more` (a tuple), of which the last have
+// `names` (a tuple, or null). Borrowed: the program's references keep them.
+struct HostCall {
+    PyObject *callable, *more, *names;
+};
+
 // `at` indexes Program::words; what lies there depends on the opcode, see program_parse.cpp.
 struct Instruction {
     Opcode op;
     ElementType type = ElementType::none;
     bool is_output = false;
     bool is_direct = false;  // host: of a library's own function
+    bool is_quiet = false;   // host: which reports no floating-point errors
     int slot = -1;    // the slot defined, if one
     int source = -1;  // the slot read, if one
     int ndim = 0;
@@ -83,7 +91,7 @@ struct Instruction {
     int in_count = 0, out_count = 0, word_count = 0;
     union {
         const Kernel *kernel;
-        PyObject *callable;
+        const HostCall *host;
         LibraryFunction library;
         std::int64_t constant;  // index into Program::constants
     };
@@ -118,6 +126,7 @@ public:
     std::vector<Instruction> instructions;
     std::vector<int> words;
     std::vector<Constant> constants;
+    std::deque<HostCall> host_calls;
     std::vector<int> outputs;
     std::vector<int> first_output;  // of those with the same slot
 

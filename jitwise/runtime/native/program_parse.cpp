@@ -3,6 +3,7 @@
 // that exist.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "frame.h"
@@ -91,6 +92,7 @@ private:
     void check_positions(const Instruction &now, const std::string &name,
                          const std::vector<Defined> &operands, int dim_words);
     void parse_host(Instruction &now, nb::handle tuple);
+    int sizes(nb::handle list, std::vector<int> &own);
     void parse_measure(Instruction &now, nb::handle tuple);
 
     ProgramObject &program_;
@@ -278,22 +280,56 @@ void Parser::check_positions(const Instruction &now, const std::string &name,
         reject("operands of " + name + " differ in dtype or rank");
 }
 
+// ("host", callable, in slots, results[, more, names, quiet]); the latter of a direct call.
 void Parser::parse_host(Instruction &now, nb::handle tuple) {
-    nb::object callable = tuple[1];
-    if (!PyCallable_Check(callable.ptr())) reject("a host call needs something callable");
-    now.callable = callable.ptr();
-    program_.references.attr("append")(callable);
-    now.is_direct = nb::len(tuple) > 4 && nb::cast<bool>(tuple[4]);
+    HostCall host = {nb::object(tuple[1]).ptr(), nullptr, nullptr};
+    if (!PyCallable_Check(host.callable)) reject("a host call needs something callable");
+    program_.references.attr("append")(tuple[1]);
+    now.is_direct = nb::len(tuple) > 4;
     for (nb::handle item : nb::object(tuple[2])) use(word(item)), ++now.in_count;
+    if (now.is_direct) {
+        nb::tuple more = nb::cast<nb::tuple>(tuple[4]), names = nb::cast<nb::tuple>(tuple[5]);
+        if (nb::len(names) > nb::len(more)) reject("a name without an argument");
+        program_.references.attr("append")(more);
+        program_.references.attr("append")(names);
+        host.more = more.ptr();
+        if (nb::len(names) > 0) host.names = names.ptr();
+        now.is_quiet = nb::cast<bool>(tuple[6]);
+    }
+    program_.host_calls.push_back(host);
+    now.host = &program_.host_calls.back();
+    std::vector<int> own;
     for (nb::handle item : nb::object(tuple[3])) {
         int slot = word(item[0]);
         ElementType type = type_of(item[1]);
         program_.words.push_back(static_cast<int>(type));
         int ndim = word(item[2]);
-        if (now.is_direct && dims(item[3]) != ndim) reject("a direct call has a size for each axis");
+        if (now.is_direct && sizes(item[3], own) != ndim)
+            reject("a direct call has a size for each axis");
         define(slot, type, ndim);
         ++now.out_count;
     }
+}
+
+// Sizes of a direct call's result: dims, those in `own`, or a symbol that it tells first: -1 - dim.
+int Parser::sizes(nb::handle list, std::vector<int> &own) {
+    int count = 0;
+    for (nb::handle item : list) {
+        const int symbol = -1 - nb::cast<int>(item);
+        if (std::find(own.begin(), own.end(), -1 - symbol) != own.end()) {
+            word(item);
+        } else if (symbol < 0) {
+            dim(item);
+        } else {
+            word(item);
+            if (symbol >= static_cast<int>(program_.dims.symbols.size()) ||
+                program_.dims.symbols[symbol].input >= 0)
+                reject("only a symbol is measured");
+            own.push_back(symbol);
+        }
+        ++count;
+    }
+    return count;
 }
 
 void Parser::parse_measure(Instruction &now, nb::handle tuple) {

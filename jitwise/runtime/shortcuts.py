@@ -1,0 +1,109 @@
+"""Shorter ways to what a function of NumPy gives for ndarrays: same bits, layout and exceptions.
+
+    np.sort(x)       ->   sorted(x)                      by NumPy's C interface
+    np.nanmax(x)     ->   np.fmax.reduce(x)              the call is given up where NumPy would warn
+    np.fft.fft(x)    ->   what is behind the dispatcher  of `__array_function__`: for ndarrays it is
+                                                         nothing else
+
+On a thousand elements the Python around such a function takes longer than its work. A function that
+the user has replaced is not found here, and is called as it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir.types import ArrayType
+from ..ops.call import DirectCall
+from . import _native
+
+
+class Short(NamedTuple):
+    """`function`, for calls of `arrays` operands, of `rank` and `dtype` if these are told, and then
+    as many as `places` numbers, by place. A quiet one reports no floating-point errors.
+    """
+
+    function: Callable[..., Any]
+    arrays: int
+    places: tuple[str, ...] = ()
+    needed: int = 0
+    is_quiet: bool = False
+    rank: int | None = None
+    dtype: Any = None
+
+    def takes(self, types: Sequence[ArrayType], direct: DirectCall) -> bool:
+        """Whether it is for these operands, and what else there is."""
+        _, more, names = direct
+        by_place = self.places[: len(more)]
+        return (
+            len(types) == self.arrays
+            and all(self.rank in (None, len(shape)) for _, shape in types)
+            and all(self.dtype in (None, dtype) for dtype, _ in types)
+            and self.needed <= len(more) <= len(self.places)
+            and all(type(each) is int for each in more)
+            and names in ((), by_place[-1:])
+        )
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    reduce = getattr(np, name).reduce
+
+    def extreme(array: np.ndarray) -> Any:
+        """The extreme element that is a number; None where NumPy warns that there is none."""
+        found = reduce(array, None)
+        return found if found == found else None
+
+    return extreme
+
+
+def _mean_of_numbers(array: np.ndarray) -> Any:
+    """`np.nanmean`, which copies where nothing has to be replaced too; the order of the sum is that
+    of dense elements.
+    """
+    if not array.flags.carray:
+        array = array.copy()
+    missing = np.isnan(array)
+    count = array.size - int(np.count_nonzero(missing))
+    if not count:
+        return None  # NumPy warns
+    if count < array.size:
+        array = np.where(missing, 0.0, array)
+    return np.add.reduce(array) / count
+
+
+_DOUBLE = np.dtype(np.float64)
+SHORT: dict[Any, Short] = {
+    np.sort: Short(_native.sorted, 1, ("axis",), is_quiet=True),
+    np.partition: Short(_native.partitioned, 1, ("kth", "axis"), needed=1, is_quiet=True),
+    np.searchsorted: Short(_native.searched, 2, is_quiet=True),
+    np.convolve: Short(_native.convolved, 2, is_quiet=True),
+    np.bincount: Short(_native.counted, 1, is_quiet=True),
+    np.interp: Short(inspect.unwrap(np.interp), 3, is_quiet=True),
+    # All four kinds of errors are something else than the user's there; nothing is rounded after.
+    np.linalg.solve: Short(inspect.unwrap(np.linalg.solve), 2, is_quiet=True, dtype=_DOUBLE),
+    np.linalg.inv: Short(inspect.unwrap(np.linalg.inv), 1, is_quiet=True, dtype=_DOUBLE),
+    np.nanmax: Short(_extreme("fmax"), 1),
+    np.nanmin: Short(_extreme("fmin"), 1),
+    np.nanmean: Short(_mean_of_numbers, 1, rank=1, dtype=_DOUBLE),
+}
+_DISPATCHER = type(np.sort)
+
+
+def shortened(
+    direct: DirectCall, types: Sequence[ArrayType]
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...], bool]:
+    """The function to call for `direct` with operands of these types, what more it is called with,
+    the names of it, and whether it is quiet.
+    """
+    function, more, names = direct
+    short = SHORT.get(function) if isinstance(function, _DISPATCHER) else None
+    if short is not None and short.takes(types, direct):
+        return short.function, more, (), short.is_quiet
+    if type(function) is _DISPATCHER and _DISPATCHER is not FunctionType:
+        function = inspect.unwrap(function)
+    return function, more, names, False
