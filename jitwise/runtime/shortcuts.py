@@ -1,7 +1,7 @@
 """Shorter ways to what a function of NumPy gives for ndarrays: same bits, layout and exceptions.
 
     np.sort(x)       ->   sorted(x)                      by NumPy's C interface
-    np.nanmax(x)     ->   np.fmax.reduce(x)              the call is given up where NumPy would warn
+    np.nanmax(x)     ->   np.fmax.reduce(x)              and `np.nanmax` where it would warn
     np.fft.fft(x)    ->   what is behind the dispatcher  of `__array_function__`: for ndarrays it is
                                                          nothing else
 
@@ -35,6 +35,7 @@ class Short(NamedTuple):
     is_quiet: bool = False
     rank: int | None = None
     dtype: Any = None
+    is_partial: bool = False  # None: NumPy's own function is asked, which warns
 
     def takes(self, types: Sequence[ArrayType], direct: DirectCall) -> bool:
         """Whether it is for these operands, and what else there is."""
@@ -87,9 +88,9 @@ SHORT: dict[Any, Short] = {
     # All four kinds of errors are something else than the user's there; nothing is rounded after.
     np.linalg.solve: Short(inspect.unwrap(np.linalg.solve), 2, is_quiet=True, dtype=_DOUBLE),
     np.linalg.inv: Short(inspect.unwrap(np.linalg.inv), 1, is_quiet=True, dtype=_DOUBLE),
-    np.nanmax: Short(_extreme("fmax"), 1),
-    np.nanmin: Short(_extreme("fmin"), 1),
-    np.nanmean: Short(_mean_of_numbers, 1, rank=1, dtype=_DOUBLE),
+    np.nanmax: Short(_extreme("fmax"), 1, is_partial=True),
+    np.nanmin: Short(_extreme("fmin"), 1, is_partial=True),
+    np.nanmean: Short(_mean_of_numbers, 1, rank=1, dtype=_DOUBLE, is_partial=True),
 }
 _DISPATCHER = type(np.sort)
 
@@ -103,6 +104,8 @@ def shortened(
     function, more, names = direct
     short = SHORT.get(function) if isinstance(function, _DISPATCHER) else None
     if short is not None and short.takes(types, direct):
+        if short.is_partial:
+            return _native.either, (short.function, function), (), short.is_quiet
         return short.function, more, (), short.is_quiet
     if type(function) is _DISPATCHER and _DISPATCHER is not FunctionType:
         function = inspect.unwrap(function)
