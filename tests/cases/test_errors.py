@@ -179,8 +179,6 @@ def test_what_needs_a_value_gives_pythons_answer_and_is_said_once_with_its_line(
 
 
 NAMED = {
-    as_float: "float",
-    as_int: "int",
     as_bool: "bool",
     sine: "float",
     branched: "bool",

@@ -199,13 +199,27 @@ class Machine:
             raise NotImplementedError(name)
 
     def do_host(
-        self, function: Any, inputs: list[int], outputs: list[tuple[int, str, int]]
+        self,
+        function: Any,
+        inputs: list[int],
+        outputs: list[tuple],
+        more: tuple = (),
+        names: tuple[str, ...] = (),
+        quiet: bool = False,
     ) -> None:
-        result = function(*[self.slots[slot] for slot in inputs])
+        given = [self.slots[slot] for slot in inputs]
+        count = len(more) - len(names)
+        result = function(*given, *more[:count], **dict(zip(names, more[count:], strict=True)))
         results = result if isinstance(result, tuple) else (result,)
-        for (slot, dtype, ndim), array in zip(outputs, results, strict=True):
+        told: dict[int, int] = {}  # what -1 - dim in the first result stands for; measured after
+        for (slot, dtype, ndim, *dims), array in zip(outputs, results, strict=True):
             assert array.dtype == DTYPES[dtype]
             assert array.ndim == ndim
+            for size, dim in zip(array.shape, *dims, strict=True) if dims else ():
+                if dim < 0:
+                    told[-1 - dim] = size
+                else:
+                    assert size == told.get(dim, self.dims[dim])
             self.slots[slot] = np.array(array)
 
     def do_check(self, slot: int) -> None:
