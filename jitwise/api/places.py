@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..trace.captures import Guard, Path
+from ..trace.captures import Guard, Path, chain_of
 
 
 class Places:
@@ -22,10 +22,7 @@ class Places:
 
     def fetch(self, path: Path) -> tuple[Any, Any, str]:
         """(container, key, how) of a path."""
-        chain = [path]
-        while type(chain[-1].container) is Path:
-            chain.append(chain[-1].container)
-        for holder in reversed(chain[1:]):
+        for holder in reversed(chain_of(path)[1:]):
             if holder.how != "leaf" and holder not in self._numbers:
                 self.place(holder)
         return self._row(path)

@@ -50,7 +50,16 @@ def is_rooted(path: Path) -> bool:
     return path.how == "leaf" or type(path.container) is Path
 
 
-def _key_of(path: Path) -> tuple:
+def chain_of(path: Path) -> list[Path]:
+    """A path and those that it begins with, the innermost last."""
+    chain = [path]
+    while type(chain[-1].container) is Path:
+        chain.append(chain[-1].container)
+    return chain
+
+
+def key_of(path: Path) -> tuple:
+    """Tells paths apart, by the identity of what they begin at."""
     container = path.container
     return path.how, container if type(container) is Path else id(container), path.key
 
@@ -94,7 +103,7 @@ class Captures:
 
     def guard(self, path: Path, expected: Any, test: str = "is", name: str = "") -> None:
         """Require `expected` at `path` at every later call."""
-        key = (*_key_of(path), test)
+        key = (*key_of(path), test)
         if key not in self._guarded:
             self._guarded.add(key)
             shown = name or str(path.key)
@@ -121,7 +130,7 @@ class Captures:
 
     def array(self, path: Path, array: np.ndarray) -> Tracer:
         """The tracer of an array that is fetched by `path` at every call."""
-        key = _key_of(path)
+        key = key_of(path)
         found = self._arrays.get(key)
         if found is None:
             if array.dtype.newbyteorder("=") not in DTYPE_NAMES:
@@ -140,7 +149,7 @@ class Captures:
         reference. The function must not write to it afterwards (`written`).
         """
         path = Path("object", array, None)
-        if _key_of(path) not in self._arrays:
+        if key_of(path) not in self._arrays:
             self._seen.append((array, array.copy()))  # its id must stay its own during the trace
         return self.array(path, array)
 
@@ -199,9 +208,7 @@ def matches(guard: Guard, leaves: Sequence[Any]) -> tuple[bool, Any]:
 
 def fetch(path: Path, leaves: Sequence[Any]) -> Any:
     """What is at `path` now, in a call with these leaves."""
-    steps = [path]
-    while type(steps[-1].container) is Path:
-        steps.append(steps[-1].container)
+    steps = chain_of(path)
     value = steps[-1].container
     for how, _, key in reversed(steps):
         value = leaves[key] if how == "leaf" else _step(how, value, key)

@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .captures import Path
+from .captures import Path, chain_of, key_of
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -104,23 +104,28 @@ class Draws:
         self.rows: list[Path] = []
         self.order: Value | None = None  # the result of the last draw that orders
         self._made = 0
-        self._known: dict[tuple, tuple[Any, GeneratorProxy]] = {}
+        self._places: dict[tuple, int] = {}
+        self._known: dict[int, tuple[Any, GeneratorProxy]] = {}
 
     def stand_in(self, value: Any, path: Path, name: str) -> GeneratorProxy:
         """What stands for the generator that is at `path`, whichever there is at each call."""
-        key = _key(path)
-        if key not in self._known:
+        holders = [each for each in chain_of(path)[1:] if each.how != "leaf"]
+        for each in reversed(holders):
+            self._place(each)
+        place = self._place(path)
+        if place not in self._known:
             if path.how not in ("leaf", "object"):
                 self.trace.captures.guard(path, type(value), "type", name)
-            chain = [path]
-            while type(chain[-1].container) is Path:
-                chain.append(chain[-1].container)
-            for each in reversed(chain):
-                if each not in self.rows and (each is path or each.how != "leaf"):
-                    self.rows.append(each)
-            source = ("place", self.rows.index(path))
-            self._known[key] = (value, GeneratorProxy(self.trace, type(value), source, name))
-        return self._known[key][1]
+            proxy = GeneratorProxy(self.trace, type(value), ("place", place), name)
+            self._known[place] = (value, proxy)
+        return self._known[place][1]
+
+    def _place(self, path: Path) -> int:
+        """The number of the row of a path."""
+        place = self._places.setdefault(key_of(path), len(self.rows))
+        if place == len(self.rows):
+            self.rows.append(path)
+        return place
 
     def make(self, *args: Any, **options: Any) -> Any:
         """`np.random.default_rng(...)`."""
@@ -151,13 +156,6 @@ class Draws:
                 self.trace.refuse("drawn", op.attrs["method"])
             seen.add(op)
             pending.extend(op.operands)
-
-
-def _key(path: Path) -> tuple:
-    container = path.container
-    if type(container) is Path:
-        return path.how, _key(container), path.key
-    return path.how, id(container), path.key
 
 
 __all__ = ["Draws", "GeneratorProxy", "drawing", "is_generator", "is_random"]

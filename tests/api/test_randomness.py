@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from oracle import same
 
 import jitwise
 from jitwise import JitwiseWarning, jit
@@ -476,3 +477,20 @@ def test_flags_that_numpy_raises_while_it_draws_are_not_the_programs():
             expected = f.__wrapped__(theirs, np.full(100, 1e-3))
             assert f(ours, np.full(100, 1e-3)) == pytest.approx(expected, rel=1e-13)
     assert same_state(ours, theirs)
+
+
+@pytest.mark.parametrize("kind", [lambda rng: {0: rng}, lambda rng: [rng]], ids=["dicts", "lists"])
+def test_containers_that_hold_the_same_generator_for_a_while_are_told_apart(kind):
+    def program(first, second):
+        return lambda x: (x + first[0].random(3), second[0].random(3))
+
+    def calls(make):
+        shared, other = np.random.default_rng(1), np.random.default_rng(2)
+        first, second = kind(shared), kind(shared)
+        function = make(program(first, second))
+        results = [function(np.zeros(3))]
+        second[0] = other
+        return [*results, function(np.zeros(3))]
+
+    for got, expected in zip(calls(jit), calls(lambda function: function), strict=True):
+        same(got, expected)
