@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.primitive import exact
-from ..trace.captures import fetch
 from ..trace.function import Traced, children, is_namedtuple, leaves_of
 from ..trace.objects import is_keyed_by_type
 
@@ -49,10 +48,7 @@ class Call(NamedTuple):
             return False
         leaves = leaves_of(self.bound_args, self.bound_kwargs)
         try:
-            inputs = [
-                leaves[k] if how == "leaf" else fetch(traced.captures[k], leaves)
-                for how, k in traced.origins
-            ]
+            inputs = [traced.given(place, leaves) for place in range(len(traced.origins))]
         except Exception:  # what was captured is no longer there: the trace does not serve
             return False
         return any(

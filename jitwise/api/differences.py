@@ -21,7 +21,7 @@ from ..ir.dims import symbols_of
 from ..ir.graph import Graph, Op, Value
 from ..ir.measured import known_guards
 from ..record import Source
-from ..trace.captures import fetch, is_rooted, matches
+from ..trace.captures import is_rooted, matches
 from ..trace.function import Traced, children, leaves_of
 from .call import Call
 
@@ -75,9 +75,8 @@ def _size(
 
 def _value(traced: Traced, origin: Any, leaves: list[Any]) -> int | None:
     """The value of a symbol in a call."""
-    how, place = traced.origins[origin[1]]
     try:
-        item = leaves[place] if how == "leaf" else fetch(traced.captures[place], leaves)
+        item = traced.given(origin[1], leaves)
         return item.shape[origin[2]] if origin[0] == "size" else int(item)
     except Exception:  # what it was read from is no longer there
         return None

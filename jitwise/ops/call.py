@@ -56,15 +56,6 @@ def results_of(result: Any) -> tuple[Any, ...]:
     return (result,)
 
 
-def is_nest(result: Any) -> bool:
-    """Whether `results_of` finds more than the items of a sequence: the machine does not look into
-    those.
-    """
-    return isinstance(result, (tuple, list)) and any(
-        isinstance(each, (tuple, list)) for each in result
-    )
-
-
 def filled(template: Template, operands: Sequence[Any]) -> Any:
     """An argument, made of operands."""
     kind, *content = template
@@ -96,9 +87,7 @@ def _evaluate(
     changed: int,
     types: tuple[ArrayType, ...],
     symbols: tuple[str, ...] = (),
-    is_nest: bool = False,
 ) -> tuple[Any, ...]:
-    del is_nest  # for `_direct`
     given = list(operands)
     if changed >= 0:
         given[changed] = np.array(given[changed])
@@ -158,7 +147,7 @@ def _direct(attrs: Attrs) -> DirectCall | None:
             by_name[name] = filled(template, ())
         else:
             by_place.append(filled(template, ()))
-    if attrs["changed"] >= 0 or attrs.get("is_nest", False) or _mixes_measured(attrs):
+    if attrs["changed"] >= 0 or _mixes_measured(attrs):
         return None
     function = attrs["function"]
     found = named(function) if type(function) is str else function

@@ -23,10 +23,6 @@ from ..ir.types import ArrayType
 ORDER = ArrayType(np.dtype(np.int64), ())  # the result that orders
 
 
-class NotDrawn(Exception):
-    """Draws were asked for where no call draws."""
-
-
 def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
     if not types or types[0] != ORDER:
         raise TypeError("a draw follows another, or a constant")
@@ -34,7 +30,7 @@ def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
 
 
 def _evaluate(*operands: Any, **attrs: Any) -> Any:
-    raise NotDrawn(f"{attrs['method']} is drawn by a call only")
+    raise NotImplementedError(f"{attrs['method']} is drawn by a call only")
 
 
 draw = register(

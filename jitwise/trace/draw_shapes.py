@@ -127,8 +127,6 @@ def _lengths(trace: Trace, call: _Call) -> Shape:
 def _of_array(trace: Trace, call: _Call) -> Shape:
     """The array's own shape; of a number n, n elements."""
     item = call.given["x"]
-    if isinstance(item, Tracer) and item._kind == "array":
-        return call.shapes["x"]
     if not isinstance(item, (SizeTracer, int)):
         return call.shapes["x"]
     return (_sizes(trace, item),)

@@ -31,7 +31,7 @@ from ..errors import CannotTrace
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
-from .captures import CallerArray, Guard, Path, same_items, shallow
+from .captures import CallerArray, Guard, Path, fetch, same_items, shallow
 from .code import is_own_file, is_users
 from .objects import FieldsProxy
 from .scope import Follower
@@ -57,6 +57,11 @@ class Traced(NamedTuple):
     sizes: dict[str, int]
     is_quiet: bool
     objects: tuple[Path, ...] = ()  # what the program itself asks for: places, in order
+
+    def given(self, place: int, leaves: Sequence[Any]) -> Any:
+        """What a graph input is in a call with these leaves."""
+        how, number = self.origins[place]
+        return leaves[number] if how == "leaf" else fetch(self.captures[number], leaves)
 
 
 def is_namedtuple(item: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.ma
 import pytest
+from layouts import in_each_layout
 from oracle import agrees, same
 
 from jitwise import jit
@@ -42,32 +43,13 @@ def test_size_one_broadcasts_whatever_was_traced_first():
     agrees(plain, np.ones((2, 3)), np.ones((4, 3)), jitted=add)
 
 
-def layouts(x):
-    wide = np.zeros((x.shape[0] * 2, x.shape[1] * 3), x.dtype)
-    wide[::2, ::3] = x
-    raw = np.zeros(x.nbytes + 1, np.uint8)
-    unaligned = raw[1:].view(x.dtype).reshape(x.shape)
-    unaligned[...] = x
-    frozen = x.copy()
-    frozen.flags.writeable = False
-    return {
-        "C": x,
-        "Fortran": np.asfortranarray(x),
-        "negative": x[::-1, ::-2],
-        "strided": wide[::2, ::3],
-        "broadcast": np.broadcast_to(x[0], x.shape),
-        "unaligned": unaligned,
-        "read-only": frozen,
-    }
-
-
 def test_layouts_give_the_same_values_without_compiling_again():
     def f(x):
         # The sines are positive: a sum that cancels is off by many units of its last place.
         return x[::-1] * 2 + 1, x.sum(axis=0), np.sin(x / 16).sum(axis=1)
 
     jitted, kernels = jit(f), 0
-    for x in layouts(np.arange(35.0).reshape(5, 7)).values():
+    for x in in_each_layout(np.arange(35.0).reshape(5, 7)).values():
         agrees(f, x, jitted=jitted, ulp=4)
         kernels = kernels or compiling.counters.kernels
     assert (jitted.state.traces, jitted.state.compiles) == (1, 1)

@@ -190,11 +190,3 @@ def _same_layout(array: np.ndarray) -> np.ndarray:
     view[...] = array
     view.flags.writeable = array.flags.writeable
     return view
-
-
-def unaligned(array: np.ndarray) -> np.ndarray:
-    """The same values one byte beyond an aligned address."""
-    buffer = np.zeros(array.nbytes + 1, np.uint8)
-    view = np.ndarray(array.shape, array.dtype, buffer.data, 1)
-    view[...] = array
-    return view

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.with_name("conformance"))]  # there are the layouts
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,7 +6,8 @@ import threading
 
 import numpy as np
 import pytest
-from beside_numpy import Beside, unaligned
+from beside_numpy import Beside
+from layouts import unaligned
 
 from jitwise import jit
 

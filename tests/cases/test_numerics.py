@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from beside_numpy import CALLS, Beside, unaligned
+from beside_numpy import CALLS, Beside
+from layouts import unaligned
 
 from jitwise import jit
 

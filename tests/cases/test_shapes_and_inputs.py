@@ -6,7 +6,8 @@ import resource
 
 import numpy as np
 import pytest
-from beside_numpy import Beside, unaligned
+from beside_numpy import Beside
+from layouts import in_each_layout, unaligned
 
 from jitwise import jit
 from jitwise.llvm import compile as compiling
@@ -85,27 +86,6 @@ def test_sizes_of_one_broadcast_whatever_was_traced_first(first, dtype):
         assert not [each for each in f.fallbacks() if each["reason"] != "error"]
 
 
-def layouts(x):
-    wide = np.zeros((x.shape[0] * 2, x.shape[1] * 3), x.dtype)
-    wide[::2, ::3] = x
-    records = np.zeros(x.shape, [("before", "u1"), ("value", x.dtype)])
-    records["value"] = x
-    frozen = x.copy()
-    frozen.flags.writeable = False
-    return {
-        "C": x,
-        "Fortran": np.asfortranarray(x),
-        "negative": x[::-1, ::-2],
-        "strided": wide[::2, ::3],
-        "one row": np.broadcast_to(x[:1], x.shape),
-        "one column": np.broadcast_to(x[:, :1], x.shape),
-        "one element": np.broadcast_to(x[:1, :1], x.shape),
-        "unaligned": unaligned(x),
-        "field": records["value"],
-        "read-only": frozen,
-    }
-
-
 @case("C29")
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "c16", "?", "f2"])
 @pytest.mark.parametrize("shape", [(5, 7), (1, 9), (33, 1), (40, 130)])
@@ -113,7 +93,7 @@ def test_layouts_give_the_same_values_without_compiling_again(dtype, shape):
     f = Beside(lambda x: (x[::-1, ::-2] * 2 + 1, x.T + x.T, x[1:], x[:, 0], x.ravel() * 1))
     g = Beside(lambda x: (x.sum(), x.sum(axis=0), x.sum(axis=1), np.abs(x).max(), (x != 0).all()))
     kernels = 0
-    for x in layouts((np.arange(np.prod(shape)).reshape(shape) % 5).astype(dtype)).values():
+    for x in in_each_layout((np.arange(np.prod(shape)).reshape(shape) % 5).astype(dtype)).values():
         f(x)
         g(x)
         kernels = kernels or compiling.counters.kernels
@@ -131,7 +111,7 @@ def test_a_read_only_argument_that_is_written_raises_as_numpy_does():
         return x.sum()
 
     beside = Beside(f)
-    for x in layouts(np.arange(35.0).reshape(5, 7)).values():
+    for x in in_each_layout(np.arange(35.0).reshape(5, 7)).values():
         if 0 not in x.strides:
             beside(x)
 

@@ -65,6 +65,22 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+def in_each_layout(x: np.ndarray) -> dict[str, np.ndarray]:
+    """A matrix in layouts of its own byte order, which one trace serves."""
+    return {
+        "C": x,
+        "Fortran": np.asfortranarray(x),
+        "negative": x[::-1, ::-2],
+        "strided": strided(x),
+        "one row": np.broadcast_to(x[:1], x.shape),
+        "one column": np.broadcast_to(x[:, :1], x.shape),
+        "one element": np.broadcast_to(x[:1, :1], x.shape),
+        "unaligned": unaligned(x),
+        "field": field(x),
+        "read-only": read_only(x),
+    }
+
+
 def exact(inputs: Sequence[Any], found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """The judge that wants the same bits."""
     return same_bits(found, expected)

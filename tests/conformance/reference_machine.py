@@ -17,6 +17,7 @@ from jitwise.kernel.evaluate import evaluate_kernel
 from jitwise.kernel.layout import layout_of
 from jitwise.kernel.nest import INDEX_WORDS, Kernel
 from jitwise.kernel.verify import verify_kernel
+from jitwise.ops.call import results_of
 from jitwise.runtime.executable import fusion_bodies
 from jitwise.runtime.kernels import CompiledBody, _in_place
 from jitwise.runtime.lower import Lowering, ProgramText
@@ -210,7 +211,7 @@ class Machine:
         given = [self.slots[slot] for slot in inputs]
         count = len(more) - len(names)
         result = function(*given, *more[:count], **dict(zip(names, more[count:], strict=True)))
-        results = result if isinstance(result, tuple) else (result,)
+        results = results_of(result)
         told: dict[int, int] = {}  # what -1 - dim in the first result stands for; measured after
         for (slot, dtype, ndim, *dims), array in zip(outputs, results, strict=True):
             assert array.dtype == DTYPES[dtype]

@@ -130,3 +130,18 @@ def test_a_fresh_result_is_given_as_it_is():
 
     (found,) = direct(function, [0]).run([X])
     assert found.ctypes.data == made[0]
+
+
+@pytest.mark.parametrize(
+    "nest", [lambda a, b, c: (a, [b, c]), lambda a, b, c: [[a], (b, (c,))], lambda *each: each]
+)
+def test_results_in_a_nest_are_taken_in_order(nest):
+    made = direct(lambda x: nest(x + 1, x + 2, x + 3), [0, 0, 0])
+    for each, added in zip(made.run([X]), (1, 2, 3), strict=True):
+        assert np.array_equal(each, X + added)
+
+
+@pytest.mark.parametrize("result", [(X,), (X, X, X), (X, [X, X]), X], ids=str)
+def test_more_or_fewer_results_than_were_seen_give_up(result):
+    with pytest.raises(native.Deoptimize):
+        direct(lambda x: result, [0, 0]).run([X])

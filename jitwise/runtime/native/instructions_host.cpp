@@ -6,6 +6,7 @@
 
 #include "error_state.h"
 #include "float_flags.h"
+#include "inline_vector.h"
 #include "frame.h"
 #include "machine_numpy.h"
 #include "small_buffer.h"
@@ -195,6 +196,13 @@ void store_result(Frame &frame, const int *words, PyObject *value, bool is_direc
     store_array(frame, slot, type, made);
 }
 
+// The results in a nest of tuples and lists, in order and borrowed; see `results_of` in ops/call.py.
+void add_results(PyObject *value, dispatch::InlineVector<PyObject *, 8> &found) {
+    if (!PyTuple_Check(value) && !PyList_Check(value)) return found.push_back(value);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i)
+        add_results(PySequence_Fast_GET_ITEM(value, i), found);
+}
+
 }  // namespace
 
 // words: in slots, then (slot, type, ndim) of each result.
@@ -203,21 +211,12 @@ void execute_host(Frame &frame, const Instruction &now) {
     const int *words = frame.words(now);
     Reference result(call(frame, now, words));
     words += now.in_count;
-    if (now.out_count == 1) {
-        PyObject *value = result.get();
-        // A function of one result may also return it in a sequence of one.
-        bool wrapped =
-            (PyTuple_CheckExact(value) || PyList_CheckExact(value)) && PySequence_Size(value) == 1;
-        return store_result(frame, words, wrapped ? PySequence_Fast_GET_ITEM(value, 0) : value,
-                            now.is_direct);
-    }
     if (now.out_count == 0) return;
-    Reference items(
-        PySequence_Fast(result.get(), "a host call with several results must return a sequence"));
-    if (items.get() == nullptr) throw PythonError();
-    if (PySequence_Fast_GET_SIZE(items.get()) != now.out_count) throw Deoptimized();
-    for (int i = 0; i < now.out_count; ++i) {
-        store_result(frame, words, PySequence_Fast_GET_ITEM(items.get(), i), now.is_direct);
+    dispatch::InlineVector<PyObject *, 8> found;
+    add_results(result.get(), found);
+    if (found.size() != static_cast<std::size_t>(now.out_count)) throw Deoptimized();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        store_result(frame, words, found[i], now.is_direct);
         words += 3 + (now.is_direct ? words[2] : 0);
     }
 }

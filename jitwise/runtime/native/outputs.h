@@ -17,7 +17,8 @@ namespace jitwise::dispatch {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
-        array, scalar, floating, integer, boolean, complex, constant, leaf, capture, tuple, list, dict, call,
+        array, scalar, floating, integer, boolean, complex,
+        constant, leaf, capture, tuple, list, dict, call,
     };
     Kind kind = Kind::constant;
     std::size_t index = 0;         // of a result, leaf or capture

@@ -16,6 +16,7 @@ call may ask for less than they do.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,25 +29,13 @@ if TYPE_CHECKING:
 _KINDS = ("all", "divide", "over", "under", "invalid")
 
 
-class QuietBlock:
-    """What `with` enters: nothing changes in the graph."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def __enter__(self) -> None:
-        self.trace.is_quiet = True
-
-    def __exit__(self, *exception: Any) -> None:
-        return None
-
-
-def errstate(trace: Trace, **modes: Any) -> QuietBlock:
+def errstate(trace: Trace, **modes: Any) -> AbstractContextManager[None]:
     """`np.errstate` of modes that are None or "ignore"."""
     for kind, mode in modes.items():
         if kind not in _KINDS or mode not in (None, "ignore"):
             trace.refuse("world", f"numpy.errstate({kind}={mode!r})")
-    return QuietBlock(trace)
+    trace.is_quiet = True
+    return nullcontext()
 
 
 CREATION[np.errstate] = errstate

@@ -33,7 +33,6 @@ from ...ops.call import (
     Template,
     call,
     called,
-    is_nest,
     measured_call,
     measured_raising_call,
     named,
@@ -321,8 +320,6 @@ def _emitted(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any] | 
         "changed": made.changed,
         "types": tuple(types),
     }
-    if is_nest(result):
-        attrs["is_nest"] = True
     values = tuple([each._value for each in made.operands])
     op = raising_call if known.raising or made.changed >= 0 else call
     op = outside_call if known.outside else op
@@ -352,7 +349,7 @@ def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) 
         named, symbols = with_symbols(trace, shapes, result)
         rows = zip(found, named, strict=True)
         attrs |= {"types": tuple([ArrayType(each.dtype, shape) for each, shape in rows])}
-        attrs |= {"symbols": symbols} | ({"is_nest": True} if is_nest(result) else {})
+        attrs |= {"symbols": symbols}
         op = measured_raising_call if known.raising else measured_call
         emitted = trace.builder.emit(op, values, attrs)
         trace.actual.update(zip(emitted, found, strict=True))

@@ -223,11 +223,10 @@ def item(operand: Tracer, *places: Any) -> Any:
     dtype = operand._value.type.dtype
     if operand._kind == "python":
         trace.refuse("value", "item")
+    alone = trace.wrap(operand._value, "array").__getattr__("reshape")(())
     if dtype.kind in "iu":
-        alone = trace.wrap(operand._value, "array").__getattr__("reshape")(())
         return python_int(trace, alone)
     wide = {"f": np.float64, "c": np.complex128, "b": np.bool_}[dtype.kind]
-    alone = trace.wrap(operand._value, "array").__getattr__("reshape")(())
     return python_number(trace, trace.convert(trace.wrap(alone._value), np.dtype(wide)))
 
 
