@@ -14,7 +14,7 @@ bounds its own recursion, so freeing one needs no code here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .dims import Guard
@@ -67,11 +67,22 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.primitive.name}>"
 
+    def graphs(self) -> Iterator[Graph]:
+        """The graphs among the attributes."""
+        for value in self.attrs.values():
+            for item in value if type(value) is tuple else (value,):
+                if type(item) is Graph:
+                    yield item
+
+    def has_effect(self) -> bool:
+        """Whether the op, or one in a graph of it, does something beside giving results."""
+        return self.primitive.effect or any(graph.has_effects() for graph in self.graphs())
+
 
 class Graph:
     """A function over arrays: see the module docstring. Never changed after `Builder.finish`."""
 
-    __slots__ = ("__weakref__", "guards", "inputs", "name", "ops", "outputs", "symbols")
+    __slots__ = ("__weakref__", "_effects", "guards", "inputs", "name", "ops", "outputs", "symbols")
 
     def __init__(
         self,
@@ -88,6 +99,13 @@ class Graph:
         self.outputs = outputs
         self.symbols = symbols
         self.guards = guards
+        self._effects: bool | None = None
+
+    def has_effects(self) -> bool:
+        """Whether an op of it has an effect."""
+        if self._effects is None:
+            self._effects = any(op.has_effect() for op in self.ops)
+        return self._effects
 
     def __str__(self) -> str:
         from .printer import print_graph

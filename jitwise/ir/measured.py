@@ -63,6 +63,20 @@ def sizes_in(value: Any) -> Iterator[Dim]:
             pending += item
 
 
+def sizes_inside(op: Op) -> list[Dim]:
+    """The sizes in the graphs of an op, and in those inside them."""
+    found: dict[Dim, None] = {}
+    pending = list(op.graphs())
+    while pending:
+        for inner in pending.pop().ops:
+            for result in inner.results:
+                found.update(dict.fromkeys(sizes_in(result.type.shape)))
+            if inner.attrs:
+                found.update(dict.fromkeys(sizes_in(tuple(inner.attrs.values()))))
+                pending += inner.graphs()
+    return list(found)
+
+
 class Definitions:
     """Which op defines each symbol, and which of them an op has to wait for."""
 
@@ -83,6 +97,8 @@ class Definitions:
         sizes = [size for result in op.results for size in result.type.shape]
         if op.attrs:
             sizes += sizes_in(tuple(op.attrs.values()))
+            if op.primitive.category == "control":
+                sizes += sizes_inside(op)
         for size in sizes:
             if isinstance(size, Dim):
                 found.update(dict.fromkeys(self.of_size(size)))

@@ -13,7 +13,6 @@ is not part of a graph's identity.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,6 @@ def print_graph(graph: Graph, *, sources: bool = True) -> str:
     """The text of `graph` and of every graph inside it."""
     names = _name_subgraphs(graph)
     return "\n".join(_graph_text(each, names, sources) for each in names)
-
-
-def _subgraphs(graph: Graph) -> Iterator[Graph]:
-    for op in graph.ops:
-        for value in op.attrs.values():
-            for item in value if isinstance(value, tuple) else (value,):
-                if isinstance(item, Graph):
-                    yield item
 
 
 def _name_subgraphs(graph: Graph) -> dict[Graph, str]:
@@ -51,7 +42,7 @@ def _name_subgraphs(graph: Graph) -> dict[Graph, str]:
         elif current not in seen:
             seen.add(current)
             pending.append((current, True))
-            pending.extend((inner, False) for inner in _subgraphs(current))
+            pending.extend([(inner, False) for op in current.ops for inner in op.graphs()])
     names: dict[Graph, str] = {}
     taken: set[str] = set()
     for each in order:

@@ -18,7 +18,6 @@ that); dead ops.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .dims import Dim, Size, symbols_of
 from .graph import Graph, Op, Value
@@ -49,7 +48,7 @@ def verify(graph: Graph, outer_symbols: frozenset[str] = frozenset()) -> None:
             if fault:
                 raise VerifyError(f"{current.name}: {fault}\n{_around(current, index)}")
             defined.update(op.results)
-            pending += [(inner, known) for inner in _graphs(op.attrs.values())]
+            pending += [(inner, known) for inner in op.graphs()]
         for guard in current.guards:
             _require_known(current.name, (guard.dim,), known)
         for value in current.outputs:
@@ -57,13 +56,6 @@ def verify(graph: Graph, outer_symbols: frozenset[str] = frozenset()) -> None:
                 raise VerifyError(
                     f"{current.name}: an output is not defined in the graph: {value!r}"
                 )
-
-
-def _graphs(attributes: Iterable[Any]) -> Iterable[Graph]:
-    for value in attributes:
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Graph):
-                yield item
 
 
 def _verify_declarations(graph: Graph, known: frozenset[str]) -> None:

@@ -37,7 +37,7 @@ def live_ops(graph: Graph) -> list[Op]:
     definitions = Definitions(graph.ops)
     awaited = definitions.of_guards(graph.guards) if definitions else set()
     for op in reversed(graph.ops):
-        is_effect = op.primitive.effect and not (op.primitive.measures and not op.results)
+        is_effect = op.has_effect() and not (op.primitive.measures and not op.results)
         if is_effect or op in awaited or any(result in needed for result in op.results):
             kept.append(op)
             needed.update(op.operands)
