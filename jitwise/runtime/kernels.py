@@ -18,6 +18,7 @@ from ..kernel.build import build_kernel
 from ..kernel.layout import Layout, layout_of
 from ..kernel.nest import Compute, Kernel, Load, Reduce, Store
 from ..kernel.schedule import schedule
+from ..ops.convert import convert
 from ..record import Recorder
 
 TABLE_SIZE = 8192
@@ -106,19 +107,26 @@ def native_kernel(compiled: Any) -> Any:
         [(each.word, DTYPE_NAMES[each.dtype], each.phase) for each in kernel.reductions],
         list(compiled.phases),
         flops_of(kernel),
-        plain_operand(kernel),
+        *plain_operand(kernel),
         owner=compiled.owner,
     )
 
 
-def plain_operand(kernel: Kernel) -> int:
-    """The operand whose elements the first phase of a row kernel reduces as they are; -1: it does
-    something else.
+def plain_operand(kernel: Kernel) -> tuple[int, str]:
+    """The operand whose elements the first phase of a row kernel reduces as they are, or asks
+    whether they are true, and the name of their dtype; -1: the phase does something else.
     """
     match kernel.phases[0]:
-        case ([], [Load(loaded, source), Reduce() as reduction]):
-            return source if reduction.value == loaded else -1
-    return -1
+        case ([], [Load(loaded, source), Reduce(value=value)]) if value == loaded:
+            pass
+        case (
+            [],
+            [Load(loaded, source), Compute() as test, Reduce(word="and" | "or", value=value)],
+        ) if value == test.result and test.primitive is convert and test.operands == (loaded,):
+            pass
+        case _:
+            return -1, ""
+    return source, DTYPE_NAMES[kernel.operands[source].dtype]
 
 
 def flops_of(kernel: Kernel) -> float:

@@ -104,9 +104,10 @@ void Kernel::prepare() {
     for (int k = 0; k < operand_count(); ++k)
         if (operands[k].role == (is_output(k) ? Role::vector : Role::row)) transposable = false;
     if (plain_operand >= 0 && plain_operand < input_count && transposable &&
+        plain_element != ElementType::none &&
         reductions.size() == 1 &&
-        operands[plain_operand].itemsize == size_of(reductions[0].type))
-        reduce_row = plain_reduction(reductions[0], lanes);
+        operands[plain_operand].itemsize == size_of(plain_element))
+        reduce_row = plain_reduction(reductions[0], plain_element, lanes);
 }
 
 void Kernel::choose_orders() {

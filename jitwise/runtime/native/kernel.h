@@ -31,7 +31,10 @@ using Phase = void (*)(char **pointers, const std::int64_t *steps, std::int64_t 
 // A row of `count` dense elements to its result; see plain_rows.cpp.
 using ReduceRow = void (*)(const char *row, std::int64_t count, char *scalar);
 // Null: none for this reduction, or for this processor.
-ReduceRow plain_reduction(const Reduction &reduction, int lanes);
+// `element`: of the row, which a reduction of bools converts.
+ReduceRow plain_reduction(const Reduction &reduction, ElementType element, int lanes);
+// The same for bools that are combined by and, or; see deciding_rows.cpp.
+ReduceRow deciding_reduction(Combine op, ElementType element);
 
 enum class Mode : std::uint8_t { map, row, column };
 enum class Role : std::uint8_t { vector, row, scalar };
@@ -64,6 +67,7 @@ struct Kernel {
     std::vector<Phase> phases;
     double flops = 1;  // per point of the iteration space
     int plain_operand = -1;  // the operand that phase 0 reduces as it is, if it does nothing else
+    ElementType plain_element = ElementType::none;  // of that operand
 
     // Facts derived by `prepare`.
     int pointer_count = 0;

@@ -40,7 +40,8 @@ int add_operands(Kernel &kernel, nb::handle specs) {
 
 void make_kernel(KernelObject *place, const std::string &name, int lanes, const std::string &mode,
                  nb::handle inputs, nb::handle outputs, nb::handle scratch, nb::handle reductions,
-                 nb::handle phases, double flops, int plain, nb::object owner) {
+                 nb::handle phases, double flops, int plain, const std::string &plain_element,
+                 nb::object owner) {
     auto *kernel = new (place) KernelObject;
     try {
         kernel->name = name;
@@ -61,6 +62,7 @@ void make_kernel(KernelObject *place, const std::string &name, int lanes, const 
             kernel->phases.push_back(reinterpret_cast<Phase>(nb::cast<std::uintptr_t>(address)));
         kernel->flops = flops;
         kernel->plain_operand = plain;
+        if (plain >= 0) kernel->plain_element = element_type_named(plain_element.c_str());
         kernel->owner = std::move(owner);
         kernel->prepare();
     } catch (...) {
@@ -127,6 +129,7 @@ void bind_kernel(nb::module_ &module) {
         .def("__init__", make_kernel, nb::arg("name"), nb::arg("lanes"), nb::arg("mode"),
              nb::arg("inputs"), nb::arg("outputs"), nb::arg("scratch"), nb::arg("reductions"),
              nb::arg("phases"), nb::arg("flops") = 1.0, nb::arg("plain") = -1,
+             nb::arg("plain_element") = "",
              nb::arg("owner") = nb::none())
         .def("run", run_kernel, nb::arg("inputs"), nb::arg("outputs"), nb::arg("space"),
              nb::arg("outer") = 0, "Run over a space, given by its shape or its rank.")

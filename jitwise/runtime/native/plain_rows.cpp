@@ -3,9 +3,11 @@
 //
 //     argmax   the best values of four vectors' lanes, and where they came from; then the first
 //              of the best
-//     sum      the lanes of a chunk in registers, then the tree of row_worker.cpp: the same bits
+//     sum      the lanes of a chunk in registers, then the tree of row_worker.cpp: the same bits;
+//              products too
+//     any      deciding_rows.cpp
 //
-// For rows that are dense, on processors with vectors of 64 bytes. Float sums are served when the
+// For rows that are dense, on processors with vectors of 64 bytes. Float sums and products are served when the
 // row is one block. The best values of floats are left out: which of two zeros is the larger
 // depends on the order, and that must not depend on how a row lies in memory.
 //
@@ -15,18 +17,15 @@
 
 #include "pool.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
-#define JITWISE_HAS_PLAIN_ROWS 1
+#include <limits>
+#include <type_traits>
+
+#if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of the intrinsics themselves
-#include <immintrin.h>
-
-#include <limits>
-#include <type_traits>
-#else
-#define JITWISE_HAS_PLAIN_ROWS 0
 #endif
+#include "row_vectors.h"
 
 namespace jitwise {
 
@@ -34,183 +33,7 @@ namespace {
 
 constexpr std::int64_t shortest_row = 8, shortest_indexed_row = 16;  // for others a lane is better
 
-#if JITWISE_HAS_PLAIN_ROWS
-
-#define JITWISE_512 __attribute__((target("avx512f")))
-#define JITWISE_512_INLINE __attribute__((target("avx512f"), always_inline)) static inline
-#define JITWISE_512_MEMBER __attribute__((target("avx512f"), always_inline)) inline
-
-template <class T>
-struct Vector;
-
-template <>
-struct Vector<double> {
-    using Index = std::int64_t;
-    using Type = __m512d;
-    using Mask = __mmask8;
-    JITWISE_512_INLINE Type load(const char *p) { return _mm512_loadu_pd(p); }
-    JITWISE_512_INLINE Type load(Type fill, Mask mask, const char *p) {
-        return _mm512_mask_loadu_pd(fill, mask, p);
-    }
-    JITWISE_512_INLINE Type splat(double value) { return _mm512_set1_pd(value); }
-    JITWISE_512_INLINE Type add(Type a, Type b) { return _mm512_add_pd(a, b); }
-    JITWISE_512_INLINE Type add(Type a, Mask mask, Type b) {
-        return _mm512_mask_add_pd(a, mask, a, b);
-    }
-    JITWISE_512_INLINE Type min(Type a, Type b) {
-        return _mm512_min_round_pd(a, b, _MM_FROUND_NO_EXC);
-    }
-    JITWISE_512_INLINE Type max(Type a, Type b) {
-        return _mm512_max_round_pd(a, b, _MM_FROUND_NO_EXC);
-    }
-    JITWISE_512_INLINE double lowest(Type a) { return _mm512_reduce_min_pd(a); }
-    JITWISE_512_INLINE double highest(Type a) { return _mm512_reduce_max_pd(a); }
-    JITWISE_512_INLINE Mask less(Type a, Type b) {
-        return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
-    }
-    JITWISE_512_INLINE Type moved(Type a, Mask mask, Type b) {
-        return _mm512_mask_mov_pd(a, mask, b);
-    }
-    JITWISE_512_INLINE Mask equal(Type a, Type b) {
-        return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
-    }
-    JITWISE_512_INLINE Mask unordered(Type a, Type b) {
-        return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q);
-    }
-    // Folds the upper half onto the lower one until one is left.
-    JITWISE_512_INLINE double sum(Type v) {
-        const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
-        const __m128d two =
-            _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-        return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
-    }
-};
-
-template <>
-struct Vector<float> {
-    using Index = std::int32_t;
-    using Type = __m512;
-    using Mask = __mmask16;
-    JITWISE_512_INLINE Type load(const char *p) { return _mm512_loadu_ps(p); }
-    JITWISE_512_INLINE Type load(Type fill, Mask mask, const char *p) {
-        return _mm512_mask_loadu_ps(fill, mask, p);
-    }
-    JITWISE_512_INLINE Type splat(float value) { return _mm512_set1_ps(value); }
-    JITWISE_512_INLINE Type add(Type a, Type b) { return _mm512_add_ps(a, b); }
-    JITWISE_512_INLINE Type add(Type a, Mask mask, Type b) {
-        return _mm512_mask_add_ps(a, mask, a, b);
-    }
-    JITWISE_512_INLINE Type min(Type a, Type b) {
-        return _mm512_min_round_ps(a, b, _MM_FROUND_NO_EXC);
-    }
-    JITWISE_512_INLINE Type max(Type a, Type b) {
-        return _mm512_max_round_ps(a, b, _MM_FROUND_NO_EXC);
-    }
-    JITWISE_512_INLINE float lowest(Type a) { return _mm512_reduce_min_ps(a); }
-    JITWISE_512_INLINE float highest(Type a) { return _mm512_reduce_max_ps(a); }
-    JITWISE_512_INLINE Mask less(Type a, Type b) {
-        return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
-    }
-    JITWISE_512_INLINE Type moved(Type a, Mask mask, Type b) {
-        return _mm512_mask_mov_ps(a, mask, b);
-    }
-    JITWISE_512_INLINE Mask equal(Type a, Type b) {
-        return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
-    }
-    JITWISE_512_INLINE Mask unordered(Type a, Type b) {
-        return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
-    }
-    JITWISE_512_INLINE float sum(Type v) {
-        const __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1));
-        const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(v), upper);
-        const __m128 four =
-            _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-        const __m128 two = _mm_add_ps(four, _mm_movehl_ps(_mm_setzero_ps(), four));
-        return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
-    }
-};
-
-template <>
-struct Vector<std::int64_t> {
-    using Index = std::int64_t;
-    using Type = __m512i;
-    using Mask = __mmask8;
-    JITWISE_512_INLINE Type load(const char *p) { return _mm512_loadu_si512(p); }
-    JITWISE_512_INLINE Type load(Type fill, Mask mask, const char *p) {
-        return _mm512_mask_loadu_epi64(fill, mask, p);
-    }
-    JITWISE_512_INLINE Type splat(std::int64_t value) { return _mm512_set1_epi64(value); }
-    JITWISE_512_INLINE Type add(Type a, Type b) { return _mm512_add_epi64(a, b); }
-    JITWISE_512_INLINE Type add(Type a, Mask mask, Type b) {
-        return _mm512_mask_add_epi64(a, mask, a, b);
-    }
-    JITWISE_512_INLINE Type min(Type a, Type b) { return _mm512_min_epi64(a, b); }
-    JITWISE_512_INLINE Type max(Type a, Type b) { return _mm512_max_epi64(a, b); }
-    JITWISE_512_INLINE std::int64_t lowest(Type a) { return _mm512_reduce_min_epi64(a); }
-    JITWISE_512_INLINE std::int64_t highest(Type a) { return _mm512_reduce_max_epi64(a); }
-    JITWISE_512_INLINE Mask less(Type a, Type b) { return _mm512_cmplt_epi64_mask(a, b); }
-    JITWISE_512_INLINE Type moved(Type a, Mask mask, Type b) {
-        return _mm512_mask_mov_epi64(a, mask, b);
-    }
-    JITWISE_512_INLINE Mask equal(Type a, Type b) { return _mm512_cmpeq_epi64_mask(a, b); }
-    JITWISE_512_INLINE Mask unordered(Type, Type) { return 0; }
-    JITWISE_512_INLINE Type counting() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
-    JITWISE_512_INLINE std::int64_t sum(Type v) { return _mm512_reduce_add_epi64(v); }
-};
-
-template <>
-struct Vector<std::int32_t> {
-    using Index = std::int32_t;
-    using Type = __m512i;
-    using Mask = __mmask16;
-    JITWISE_512_INLINE Type load(const char *p) { return _mm512_loadu_si512(p); }
-    JITWISE_512_INLINE Type load(Type fill, Mask mask, const char *p) {
-        return _mm512_mask_loadu_epi32(fill, mask, p);
-    }
-    JITWISE_512_INLINE Type splat(std::int32_t value) { return _mm512_set1_epi32(value); }
-    JITWISE_512_INLINE Type add(Type a, Type b) { return _mm512_add_epi32(a, b); }
-    JITWISE_512_INLINE Type add(Type a, Mask mask, Type b) {
-        return _mm512_mask_add_epi32(a, mask, a, b);
-    }
-    JITWISE_512_INLINE Type min(Type a, Type b) { return _mm512_min_epi32(a, b); }
-    JITWISE_512_INLINE Type max(Type a, Type b) { return _mm512_max_epi32(a, b); }
-    JITWISE_512_INLINE std::int32_t lowest(Type a) { return _mm512_reduce_min_epi32(a); }
-    JITWISE_512_INLINE std::int32_t highest(Type a) { return _mm512_reduce_max_epi32(a); }
-    JITWISE_512_INLINE Mask less(Type a, Type b) { return _mm512_cmplt_epi32_mask(a, b); }
-    JITWISE_512_INLINE Type moved(Type a, Mask mask, Type b) {
-        return _mm512_mask_mov_epi32(a, mask, b);
-    }
-    JITWISE_512_INLINE Mask equal(Type a, Type b) { return _mm512_cmpeq_epi32_mask(a, b); }
-    JITWISE_512_INLINE Mask unordered(Type, Type) { return 0; }
-    JITWISE_512_INLINE Type counting() {
-        return _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    }
-    JITWISE_512_INLINE std::int32_t sum(Type v) { return _mm512_reduce_add_epi32(v); }
-};
-
-template <class T>
-constexpr std::int64_t width = 64 / sizeof(T);
-
-// A vector that is used more than once, loaded once: the compiler would read memory at each use,
-// and a vector that crosses a cache line costs two reads.
-template <class T>
-JITWISE_512_INLINE typename Vector<T>::Type load_once(const char *p) {
-    auto value = Vector<T>::load(p);
-    asm("" : "+v"(value));
-    return value;
-}
-
-template <class T>
-JITWISE_512_INLINE typename Vector<T>::Mask first_lanes(std::int64_t count) {
-    return static_cast<typename Vector<T>::Mask>(count >= width<T> ? ~0u : (1u << count) - 1);
-}
-
-template <class T>
-JITWISE_512_INLINE T first_of(const char *row) {
-    T value;
-    std::memcpy(&value, row, sizeof(T));
-    return value;
-}
+#if JITWISE_HAS_ROW_VECTORS
 
 // The best values of a row so far, lane by lane, and the vectors they came from: the index of a
 // vector's first element.
@@ -354,40 +177,49 @@ JITWISE_512 void best_value(const char *row, std::int64_t count, char *scalar) {
     std::memcpy(scalar, &best, sizeof best);
 }
 
+template <class T, class Op>
+JITWISE_512_INLINE typename Vector<T>::Type combined(typename Vector<T>::Type a,
+                                                     typename Vector<T>::Type b) {
+    return Op::multiplies ? Vector<T>::multiply(a, b) : Vector<T>::add(a, b);
+}
+
 // Chunks of eight vectors, as the compiled code takes them.
-template <class T>
-JITWISE_512 void sum(const char *row, std::int64_t count, char *scalar) {
+template <class T, class Op>
+JITWISE_512 void total(const char *row, std::int64_t count, char *scalar) {
     using V = Vector<T>;
     constexpr std::int64_t w = width<T>, size = sizeof(T);
+    const auto identity = V::splat(Op::identity);
     typename V::Type lanes[8];
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) lanes[j] = V::splat(0);
+    for (int j = 0; j < 8; ++j) lanes[j] = identity;
     std::int64_t i = 0;
     for (; i + 8 * w <= count; i += 8 * w) {
 #pragma GCC unroll 8
         for (int j = 0; j < 8; ++j)
-            lanes[j] = V::add(lanes[j], V::load(row + (i + j * w) * size));
+            lanes[j] = combined<T, Op>(lanes[j], V::load(row + (i + j * w) * size));
     }
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
         const std::int64_t left = count - i - j * w;
         if (left <= 0) continue;
         const auto mask = first_lanes<T>(left);
-        lanes[j] = V::add(lanes[j], mask, V::load(V::splat(0), mask, row + (i + j * w) * size));
+        const auto last = V::load(identity, mask, row + (i + j * w) * size);
+        lanes[j] = V::moved(lanes[j], mask, combined<T, Op>(lanes[j], last));
     }
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) lanes[j] = V::add(lanes[j], lanes[j + 4]);
+    for (int j = 0; j < 4; ++j) lanes[j] = combined<T, Op>(lanes[j], lanes[j + 4]);
 #pragma GCC unroll 2
-    for (int j = 0; j < 2; ++j) lanes[j] = V::add(lanes[j], lanes[j + 2]);
-    const T total = V::sum(V::add(lanes[0], lanes[1]));
-    std::memcpy(scalar, &total, sizeof total);
+    for (int j = 0; j < 2; ++j) lanes[j] = combined<T, Op>(lanes[j], lanes[j + 2]);
+    const T result = V::template fold<Op>(combined<T, Op>(lanes[0], lanes[1]));
+    std::memcpy(scalar, &result, sizeof result);
 }
 
 template <class T>
 ReduceRow reduction_of(Combine op) {
     constexpr bool is_float = std::is_floating_point<T>::value;
     switch (op) {
-    case Combine::add: return sum<T>;
+    case Combine::add: return total<T, Sum>;
+    case Combine::multiply: return total<T, Product>;
     case Combine::min: return is_float ? nullptr : best_value<T, true>;
     case Combine::max: return is_float ? nullptr : best_value<T, false>;
     case Combine::argmin: return index_of_best<T, true>;
@@ -401,11 +233,14 @@ ReduceRow reduction_of(Combine op) {
 
 }  // namespace
 
-ReduceRow plain_reduction(const Reduction &reduction, int lanes) {
-#if JITWISE_HAS_PLAIN_ROWS
-    if (!__builtin_cpu_supports("avx512f")) return nullptr;
-    if (lanes != 8 * 64 / size_of(reduction.type) && reduction.op == Combine::add) return nullptr;
-    switch (reduction.type) {
+ReduceRow plain_reduction(const Reduction &reduction, ElementType element, int lanes) {
+#if JITWISE_HAS_ROW_VECTORS
+    if (!has_row_vectors()) return nullptr;
+    if (reduction.type == ElementType::boolean) return deciding_reduction(reduction.op, element);
+    const bool is_total = reduction.op == Combine::add || reduction.op == Combine::multiply;
+    if (element != reduction.type || (is_total && lanes != 8 * 64 / size_of(element)))
+        return nullptr;
+    switch (element) {
     case ElementType::i32: return reduction_of<std::int32_t>(reduction.op);
     case ElementType::i64: return reduction_of<std::int64_t>(reduction.op);
     case ElementType::f32: return reduction_of<float>(reduction.op);
@@ -413,7 +248,7 @@ ReduceRow plain_reduction(const Reduction &reduction, int lanes) {
     default: return nullptr;
     }
 #else
-    (void)reduction, (void)lanes;
+    (void)reduction, (void)element, (void)lanes;
     return nullptr;
 #endif
 }
