@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ops.elementwise import fuses
-from .division_loops import INTEGER_LOOPS, float_loop
+from .common_divisors import WIDTH, common_divisor
+from .division_loops import INTEGER_LOOPS, Loop, float_loop
 from .text import SCALARS
 
 if TYPE_CHECKING:
-    from .division_loops import Loop
     from .operations import Operand, Operations
 
 FLOAT32 = np.dtype(np.float32)
@@ -60,6 +60,15 @@ def float_remainder(e: Operations, left: Operand, right: Operand) -> Operand:
 
 def _loop(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
     return _call(e, name, INTEGER_LOOPS[name], left, right)
+
+
+def common(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
+    """The greatest common divisor, "gcd", or the least common multiple, "lcm"."""
+    dtype = left.dtype
+    width = WIDTH if fuses() else 1  # those processors have wide vectors
+    text, declarations = common_divisor(name, dtype.itemsize * 8, dtype.kind == "i", width)
+    label = f"{name}_{dtype.kind}{dtype.itemsize * 8}"
+    return _call(e, label, Loop(text, declarations), left, right)
 
 
 def _call(e: Operations, name: str, loop: Loop, left: Operand, right: Operand) -> Operand:

@@ -285,6 +285,10 @@ class Operations:
         """Integer `np.fmod`: the dividend's sign, 0 for a zero divisor."""
         return division.truncated_remainder(self, left, right)
 
+    def common(self, name: str, left: Operand, right: Operand) -> Operand:
+        """`np.gcd`, `np.lcm`."""
+        return division.common(self, name, left, right)
+
     def float_remainder(self, left: Operand, right: Operand) -> Operand:
         """The exact remainder of a float division, with the dividend's sign: C's fmod."""
         return division.float_remainder(self, left, right)

@@ -11,7 +11,7 @@ from ..ir.graph import Value
 from ..ir.primitive import Attrs
 from ..rewrite.pattern import holes, node
 from ..rewrite.rule import fold_rule, rule
-from .families import elementwise, method, with_constant
+from .families import Lowering, elementwise, method, with_constant
 from .movement import filled
 
 and_ = elementwise(
@@ -61,9 +61,13 @@ popcnt = elementwise(
     "popcnt", np.bitwise_count, {"i": _count_bits}, hlo="stablehlo.popcnt", flops=2
 )
 
-# Euclid's loop: NumPy's own is as fast as ours would be.
-gcd = elementwise("gcd", np.gcd, {}, commutative=True, flops=60)
-lcm = elementwise("lcm", np.lcm, {}, commutative=True, flops=70)
+
+def _common(name: str) -> Lowering:
+    return lambda e, attrs, left, right: e.common(name, left, right)
+
+
+gcd = elementwise("gcd", np.gcd, {"i": _common("gcd")}, commutative=True, flops=60)
+lcm = elementwise("lcm", np.lcm, {"i": _common("lcm")}, commutative=True, flops=70)
 
 x, y = holes("x y")
 rule("not-not", ~(~x), x)

@@ -73,11 +73,9 @@ HOST_KINDS = {
     "exponential": "c",
     "exponential_minus_one": "c",
     "floor": "biu",
-    "gcd": "iu",  # Euclid's loop has no fixed length
     "is_finite": "biu",
     "is_inf": "biu",
     "is_nan": "biu",
-    "lcm": "iu",
     "log": "c",
     "log10": "c",
     "log2": "c",
