@@ -42,6 +42,7 @@ struct Flagged {};
 constexpr double release_threshold = 5000;
 // Bytes, for a copy.
 constexpr std::int64_t large_copy = 262144;
+constexpr std::int64_t parallel_copy_bytes = std::int64_t(1) << 20;
 
 struct Frame {
     const Program &program;

@@ -51,8 +51,6 @@ bool same_strides(const View &a, const View &b) {
     return true;
 }
 
-constexpr std::int64_t parallel_copy_bytes = std::int64_t(1) << 20;
-
 // The longest axis of the target's outer ones is split among threads.
 void copy_apart(const View &dst, const View &src, int itemsize, std::int64_t bytes) {
     int split = -1;

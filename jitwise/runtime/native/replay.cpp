@@ -136,11 +136,23 @@ private:
         step.kind = Kind::copy;
         step.operands = replay_.operands_.size();
         step.amount = size_of(dst.type);
-        step.releases = product(dst.shape, dst.view.ndim) * step.amount > large_copy;
-        add_operand(now.slot);
-        add_operand(now.source);
+        const std::int64_t bytes = product(dst.shape, dst.view.ndim) * step.amount;
+        step.releases = bytes > large_copy;
+        if (bytes < parallel_copy_bytes && is_dense(dst) && is_dense(src)) {
+            step.kind = Kind::move;
+            step.slot = now.slot;
+            step.source = now.source;
+            step.amount = bytes;
+        } else {
+            add_operand(now.slot);
+            add_operand(now.source);
+        }
         replay_.steps_.push_back(step);
         return true;
+    }
+
+    static bool is_dense(const Slot &slot) {
+        return is_contiguous(slot.shape, slot.strides, slot.view.ndim, size_of(slot.type));
     }
 
     void add_operand(int slot) {
@@ -312,6 +324,11 @@ void Replay::take(State &state, const Step &step, Result *results) const {
         if (step.releases) state.release_gil();
         return copy_view(view_of(state, step.operands), view_of(state, step.operands + 1),
                          static_cast<int>(step.amount));
+    case Kind::move:
+        if (step.releases) state.release_gil();
+        std::memmove(state.data[step.slot], state.data[step.source],
+                     static_cast<std::size_t>(step.amount));
+        return;
     case Kind::dense:
         if (step.releases) state.release_gil();
         return run_dense_kernel(state, step);

@@ -32,7 +32,7 @@ public:
 
 private:
     enum class Kind : std::uint8_t {
-        array, temporary, element, free, constant, offset, check, copy, dense, any,
+        array, temporary, element, free, constant, offset, check, copy, move, dense, any,
     };
 
     struct Step {
