@@ -11,8 +11,8 @@
 // found in the middle leaves nothing half-changed.
 //
 // Positions are turned into byte offsets a block at a time; the axes after them are a cell that is
-// moved as a whole. Single elements at positions along one axis take a way of their own, in which a
-// position is read once.
+// moved as a whole. Single elements at positions along one axis take a way of their own,
+// without byte offsets.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -22,6 +22,7 @@
 #include "library.h"
 #include "pool.h"
 #include "strided.h"
+#include "wide.h"
 
 namespace jitwise {
 
@@ -49,7 +50,8 @@ struct Places {
     const std::int64_t *positions_at(int i, std::int64_t start, std::int64_t many,
                                      std::int64_t *buffer) const;
     void offsets(std::int64_t start, std::int64_t many, std::int64_t *found) const;
-    void check(const std::int64_t *given, std::int64_t many, int i) const;
+    void places(int i, std::int64_t start, std::int64_t many, std::int64_t *found) const;
+    void check(int i, std::int64_t start, std::int64_t many) const;
     void check() const;
     bool is_single() const { return indexed == 1 && cell == 1; }
     std::int64_t outer_offset(std::int64_t number) const {
@@ -91,20 +93,32 @@ Places::Places(const View &array, int size, const LibraryCall &call, int first_a
     dense_cell = is_contiguous(cell_shape, cell_strides, cell_ndim, itemsize);
 }
 
+// found[k] = position k counted from the start. Whether one is out of bounds.
+JITWISE_WIDE bool find_places(const std::int64_t *given, std::int64_t many, std::int64_t size,
+                              std::int64_t *found) {
+    std::int64_t outside = 0;
+    for (std::int64_t k = 0; k < many; ++k) {
+        const std::int64_t place = given[k] + (given[k] < 0 ? size : 0);
+        outside |= place | (size - 1 - place);  // the sign of either
+        found[k] = place;
+    }
+    return outside < 0;
+}
+
 // Byte offsets of positions start .. start + many, of the first element of each cell.
 void Places::offsets(std::int64_t start, std::int64_t many, std::int64_t *found) const {
-    std::int64_t buffer[block];
+    std::int64_t counted[block];
     for (int i = 0; i < indexed; ++i) {
-        const std::int64_t *given = positions_at(i, start, many, buffer);
-        const std::int64_t size = sizes[i], stride = strides[i];
-        bool outside = false;
-        for (std::int64_t k = 0; k < many; ++k) {
-            const std::int64_t place = given[k] + (given[k] < 0 ? size : 0);
-            outside |= static_cast<std::uint64_t>(place) >= static_cast<std::uint64_t>(size);
-            found[k] = (i == 0 ? 0 : found[k]) + place * stride;
-        }
-        if (outside) check(given, many, i);
+        places(i, start, many, counted);
+        for (std::int64_t k = 0; k < many; ++k)
+            found[k] = (i == 0 ? 0 : found[k]) + counted[k] * strides[i];
     }
+}
+
+// Positions along an indexed axis, counted from the start.
+void Places::places(int i, std::int64_t start, std::int64_t many, std::int64_t *found) const {
+    const std::int64_t *given = positions_at(i, start, many, found);
+    if (find_places(given, many, sizes[i], found)) check(i, start, many);
 }
 
 // Positions along an indexed axis, aligned: where they lie, or copied to `buffer`.
@@ -117,7 +131,9 @@ const std::int64_t *Places::positions_at(int i, std::int64_t start, std::int64_t
     return buffer;
 }
 
-void Places::check(const std::int64_t *given, std::int64_t many, int i) const {
+void Places::check(int i, std::int64_t start, std::int64_t many) const {
+    std::int64_t buffer[block];
+    const std::int64_t *given = positions_at(i, start, many, buffer);
     const std::int64_t size = sizes[i];
     for (std::int64_t k = 0; k < many; ++k)
         if (given[k] >= size || given[k] < -size) throw OutOfBounds{given[k], axes[i], size};
@@ -129,19 +145,14 @@ void Places::check() const {
         offsets(start, count - start < block ? count - start : block, found);
 }
 
-// Visits the offset of each of many positions along the one indexed axis: visit(k, offset).
+// Visits the offset of each of many places along the one indexed axis: visit(k, offset).
 template <int bytes, class Visit>
-inline void for_elements(const Places &places, const std::int64_t *given, std::int64_t many,
+inline void for_elements(const std::int64_t *places, std::int64_t many, std::int64_t stride,
                          Visit visit) {
-    const std::int64_t size = places.sizes[0], stride = places.strides[0];
-    const bool dense = stride == bytes;
-    for (std::int64_t k = 0; k < many; ++k) {
-        std::int64_t place = given[k];
-        if (place < 0) place += size;
-        if (static_cast<std::uint64_t>(place) >= static_cast<std::uint64_t>(size))
-            places.check(given, many, 0);  // throws
-        visit(k, place * (dense ? bytes : stride));
-    }
+    if (stride == bytes)
+        for (std::int64_t k = 0; k < many; ++k) visit(k, places[k] * bytes);
+    else
+        for (std::int64_t k = 0; k < many; ++k) visit(k, places[k] * stride);
 }
 
 template <int bytes>
@@ -198,16 +209,17 @@ void for_blocks(const Places &places, const Range &range, Work work) {
 
 template <int bytes>
 void read_single(const Places &places, const Range &range, char *to) {
-    std::int64_t buffer[block];
+    std::int64_t found[block];
     for (std::int64_t start = range.begin; start < range.end; start += block) {
         const std::int64_t rest = range.end - start, many = rest < block ? rest : block;
-        const std::int64_t *given = places.positions_at(0, start, many, buffer);
+        places.places(0, start, many, found);
         for (std::int64_t number = range.first; number < range.last; ++number) {
             const char *from = places.whole->data + places.outer_offset(number);
             char *now = to + (number * places.count + start) * bytes;
-            for_elements<bytes>(places, given, many, [&](std::int64_t k, std::int64_t offset) {
-                std::memcpy(now + k * bytes, from + offset, bytes);
-            });
+            for_elements<bytes>(found, many, places.strides[0],
+                                [&](std::int64_t k, std::int64_t offset) {
+                                    std::memcpy(now + k * bytes, from + offset, bytes);
+                                });
         }
     }
 }
@@ -249,16 +261,16 @@ struct Part {
 };
 
 // Positions along one axis and the elements of `part` that belong there, a block at a time:
-// work(given, many, base, from).
+// work(found, many, base, from).
 template <class Work>
 void for_single(const Places &places, const Part &part, Work work) {
-    std::int64_t positions[block];
+    std::int64_t found[block];
     char elements[16 * block];
     for (std::int64_t start = 0; start < places.count; start += block) {
         const std::int64_t rest = places.count - start, many = rest < block ? rest : block;
-        const std::int64_t *given = places.positions_at(0, start, many, positions);
+        places.places(0, start, many, found);
         for (std::int64_t number = 0; number < places.outer; ++number)
-            work(given, many, places.whole->data + places.outer_offset(number),
+            work(found, many, places.whole->data + places.outer_offset(number),
                  part.at(number * places.count + start, many, elements));
     }
 }
@@ -266,8 +278,8 @@ void for_single(const Places &places, const Part &part, Work work) {
 template <int bytes>
 void write_single(const Places &places, const Part &part) {
     for_single(places, part,
-               [&](const std::int64_t *given, std::int64_t many, char *base, const char *from) {
-                   for_elements<bytes>(places, given, many,
+               [&](const std::int64_t *found, std::int64_t many, char *base, const char *from) {
+                   for_elements<bytes>(found, many, places.strides[0],
                                        [&](std::int64_t k, std::int64_t offset) {
                                            std::memcpy(base + offset, from + k * bytes, bytes);
                                        });
@@ -347,8 +359,8 @@ template <class T, Operation operation>
 void combine_single(const Places &places, const Part &part) {
     constexpr int bytes = static_cast<int>(sizeof(T));
     for_single(places, part,
-               [&](const std::int64_t *given, std::int64_t many, char *base, const char *from) {
-                   for_elements<bytes>(places, given, many,
+               [&](const std::int64_t *found, std::int64_t many, char *base, const char *from) {
+                   for_elements<bytes>(found, many, places.strides[0],
                                        [&](std::int64_t k, std::int64_t offset) {
                                            char *place = base + offset;
                                            const T other = load<T>(from + k * bytes);
