@@ -44,7 +44,7 @@ class Short(NamedTuple):
         return (
             len(types) == self.arrays
             and all(self.rank in (None, len(shape)) for _, shape in types)
-            and all(self.dtype in (None, dtype) for dtype, _ in types)
+            and all(self.dtype is None or self.dtype == dtype for dtype, _ in types)
             and self.needed <= len(more) <= len(self.places)
             and all(type(each) is int for each in more)
             and names in ((), by_place[-1:])
@@ -54,32 +54,40 @@ class Short(NamedTuple):
 def _extreme(name: str) -> Callable[..., Any]:
     reduce = getattr(np, name).reduce
 
-    def extreme(array: np.ndarray) -> Any:
-        """The extreme element that is a number; None where NumPy warns that there is none."""
-        found = reduce(array, None)
-        return found if found == found else None
+    def extreme(array: np.ndarray, axis: int | None = None) -> Any:
+        """The extreme elements that are numbers; None where NumPy warns that there is none."""
+        found = reduce(array, axis)
+        missing = _native.has_nan(found)
+        if missing is None:
+            missing = np.isnan(found).any()
+        return None if missing else found
 
     return extreme
 
 
-def _mean_of_numbers(array: np.ndarray) -> Any:
+def _mean_of_numbers(array: np.ndarray, axis: int | None = None) -> Any:
     """`np.nanmean`, which copies where nothing has to be replaced too; the order of the sum is that
-    of dense elements.
+    of the copy.
     """
-    if not array.flags.carray:
-        array = array.copy()
     missing = np.isnan(array)
-    count = array.size - int(np.count_nonzero(missing))
-    if not count:
-        return None  # NumPy warns
-    if count < array.size:
-        array = np.where(missing, 0.0, array)
-    return np.add.reduce(array) / count
+    absent = np.count_nonzero(missing)
+    if absent or not array.flags.carray:
+        array = array.copy("K")
+    if not absent:
+        count = array.size if axis is None else array.shape[axis]
+        return np.add.reduce(array, axis) / count if count else None  # NumPy warns
+    np.copyto(array, 0.0, where=missing)
+    if axis is None:
+        count = array.size - absent
+        return np.add.reduce(array, axis) / count if count else None
+    counts = np.add.reduce(~missing, axis, np.intp)
+    return np.add.reduce(array, axis) / counts if np.all(counts) else None
 
 
 _DOUBLE = np.dtype(np.float64)
 SHORT: dict[Any, Short] = {
     np.sort: Short(_native.sorted, 1, ("axis",), is_quiet=True),
+    np.argsort: Short(_native.argsorted, 1, ("axis",), is_quiet=True),
     np.partition: Short(_native.partitioned, 1, ("kth", "axis"), needed=1, is_quiet=True),
     np.searchsorted: Short(_native.searched, 2, is_quiet=True),
     np.convolve: Short(_native.convolved, 2, is_quiet=True),
@@ -88,9 +96,11 @@ SHORT: dict[Any, Short] = {
     # All four kinds of errors are something else than the user's there; nothing is rounded after.
     np.linalg.solve: Short(inspect.unwrap(np.linalg.solve), 2, is_quiet=True, dtype=_DOUBLE),
     np.linalg.inv: Short(inspect.unwrap(np.linalg.inv), 1, is_quiet=True, dtype=_DOUBLE),
-    np.nanmax: Short(_extreme("fmax"), 1, is_partial=True),
-    np.nanmin: Short(_extreme("fmin"), 1, is_partial=True),
-    np.nanmean: Short(_mean_of_numbers, 1, rank=1, dtype=_DOUBLE, is_partial=True),
+    # The product of the diagonal may overflow.
+    np.linalg.det: Short(np.linalg._umath_linalg.det, 1, dtype=_DOUBLE),
+    np.nanmax: Short(_extreme("fmax"), 1, ("axis",), is_partial=True),
+    np.nanmin: Short(_extreme("fmin"), 1, ("axis",), is_partial=True),
+    np.nanmean: Short(_mean_of_numbers, 1, ("axis",), dtype=_DOUBLE, is_partial=True),
 }
 _DISPATCHER = type(np.sort)
 
@@ -105,7 +115,7 @@ def shortened(
     short = SHORT.get(function) if isinstance(function, _DISPATCHER) else None
     if short is not None and short.takes(types, direct):
         if short.is_partial:
-            return _native.either, (short.function, function), (), short.is_quiet
+            return _native.either, (short.function, function, *more), (), short.is_quiet
         return short.function, more, (), short.is_quiet
     if type(function) is _DISPATCHER and _DISPATCHER is not FunctionType:
         function = inspect.unwrap(function)

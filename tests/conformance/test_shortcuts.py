@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import jitwise
+from jitwise.ir.types import ArrayType
+from jitwise.ops.call import DirectCall
 from jitwise.runtime import host_call
 from jitwise.runtime.shortcuts import SHORT
 
@@ -45,6 +47,13 @@ ONE = {
     "nanmax": lambda x: np.nanmax(x),
     "nanmin": lambda x: np.nanmin(x),
     "nanmean": lambda x: np.nanmean(x),
+    "nanmax axis": lambda x: np.nanmax(x, axis=-1),
+    "nanmin axis": lambda x: np.nanmin(x, axis=0),
+    "nanmean axis": lambda x: np.nanmean(x, axis=0),
+    "nanmean last axis": lambda x: np.nanmean(x, -1),
+    "argsort": lambda x: np.argsort(x),
+    "argsort axis": lambda x: np.argsort(x, axis=0),
+    "argsort flat": lambda x: np.argsort(x, axis=None),
     "interp": lambda x: np.interp(x, np.arange(5.0), np.arange(5.0) ** 2),
     "unique": lambda x: np.unique(x),
     "unique counts": lambda x: np.unique(x, return_counts=True),
@@ -93,10 +102,24 @@ def test_counts_are_the_same(name, layout):
         check(COUNTS[name], LAYOUTS[layout](elements))
 
 
-@pytest.mark.parametrize("name", ["sort", "sort axis", "partition", "nanmax", "nanmean", "unique"])
+IN_ORDER = ["sort", "sort axis", "partition", "unique"]
+IN_ORDER += [name for name in ONE if name.startswith(("nan", "argsort"))]
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
 def test_matrices_in_any_order_keep_it(name):
-    for order in "CF":
-        check(ONE[name], np.asarray(FLOATS.reshape(5, 10), order=order))
+    for elements in (FLOATS, HOLED, FLOATS.astype("f4"), FLOATS.astype("f2"), HOLED + 1j, WHOLE):
+        for order in "CF":
+            x = np.asarray(elements.reshape(5, 10), order=order)
+            for layout in (x, x[:, ::2], x[::-1], x.reshape(5, 2, 5), unaligned(x)):
+                check(ONE[name], layout)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (4, 2, 2), (0, 0), (2, 0, 0), (3, 2)])
+def test_determinants_are_numpys(shape):
+    x = RNG.normal(size=shape)
+    for matrix in (x, np.asarray(x, order="F"), x * 1e300, x * 0, x * np.nan, x.astype("f4")):
+        check(lambda x: np.linalg.det(x), matrix)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +129,9 @@ def test_matrices_in_any_order_keep_it(name):
         (lambda x: np.bincount(x), (WHOLE - 3,)),
         (lambda x: np.bincount(x), (FLOATS,)),
         (lambda x: np.sort(x, axis=1), (FLOATS,)),
+        (lambda x: np.argsort(x, axis=1), (FLOATS,)),
+        (lambda x: np.nanmax(x, axis=1), (FLOATS[:0].reshape(3, 0),)),
+        (lambda x: np.nanmean(x, axis=3), (FLOATS,)),
         (lambda x, k: np.convolve(x, k), (FLOATS, FLOATS[:0])),
         (lambda x: np.nanmax(x), (FLOATS[:0],)),
         (lambda x: np.linalg.inv(x), (np.zeros((3, 3)),)),
@@ -127,11 +153,12 @@ def test_other_elements_that_numpy_refuses_raise_from_the_same_program():
         solve(np.zeros((3, 3)), np.ones(3))
 
 
-@pytest.mark.parametrize("name", ["nanmax", "nanmin", "nanmean"])
-def test_warnings_about_missing_elements_are_numpys_at_the_users_line(name):
+@pytest.mark.parametrize("shape", [(5,), (5, 3)])
+@pytest.mark.parametrize("name", [name for name in ONE if name.startswith("nan")])
+def test_warnings_about_missing_elements_are_numpys_at_the_users_line(name, shape):
     jitted = jitwise.jit(ONE[name])
-    jitted(FLOATS)
-    everything = np.full(5, np.nan)
+    jitted(FLOATS[: np.prod(shape)].reshape(shape))
+    everything = np.full(shape, np.nan)
     expected = outcome(ONE[name], everything)
     assert expected[1]
     for _ in range(12):
@@ -179,3 +206,11 @@ def test_sizes_that_a_call_measures_are_read_by_the_machine():
         lower.called_for = original
     assert [each.direct is not None for each in seen] == [True, True]
     assert seen[1].function is SHORT[np.bincount].function
+
+
+def test_a_shorter_call_is_for_the_dtype_that_it_names():
+    """A dtype is equal to None, if it is float64."""
+    det = SHORT[np.linalg.det]
+    direct = DirectCall(np.linalg.det, (), ())
+    for dtype in ("f4", "f8", "i8", "c16"):
+        assert det.takes([ArrayType(np.dtype(dtype), (3, 3))], direct) is (dtype == "f8")

@@ -7,6 +7,7 @@
 // as it is goes to NumPy's own.
 #include "library_calls.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -63,6 +64,13 @@ PyObject *sorted(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
     if (copy == nullptr || PyArray_Sort(array(copy), axis, NPY_QUICKSORT) == 0) return copy;
     Py_DECREF(copy);
     return nullptr;
+}
+
+// argsorted(a, axis=-1)
+PyObject *argsorted(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
+    int axis = -1;
+    if (!are_arrays(arguments, given, 1) || !number(arguments, given, 1, &axis)) return nullptr;
+    return PyArray_ArgSort(array(arguments[0]), axis, NPY_QUICKSORT);
 }
 
 // partitioned(a, kth, axis=-1)
@@ -145,22 +153,52 @@ PyObject *counted(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
     return small_counts(numbers, count, bins, 8 * bins <= count ? 4 : 1);
 }
 
-// either(a, short, full): what `short` gives, or `full` where that is None. NumPy's warnings are then
-// at the line of the user, as no frame of Python is between.
+// either(a, short, full, ...): what `short` gives of a and the rest, or `full` where that is None.
+// NumPy's warnings are then at the line of the user, as no frame of Python is between.
 PyObject *either(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
-    if (given != 3) {
-        PyErr_SetString(PyExc_TypeError, "an array and two functions are needed");
+    if (given < 3 || given > 6) {
+        PyErr_SetString(PyExc_TypeError, "an array, two functions and a few numbers are needed");
         return nullptr;
     }
-    PyObject *found = PyObject_CallOneArg(arguments[1], arguments[0]);
+    PyObject *passed[4] = {arguments[0]};
+    for (Py_ssize_t i = 3; i < given; ++i) passed[i - 2] = arguments[i];
+    const auto count = static_cast<std::size_t>(given - 2);
+    PyObject *found = PyObject_Vectorcall(arguments[1], passed, count, nullptr);
     if (found != Py_None) return found;
     Py_DECREF(found);
-    return PyObject_CallOneArg(arguments[2], arguments[0]);
+    return PyObject_Vectorcall(arguments[2], passed, count, nullptr);
+}
+
+template <class T>
+bool has_nan_in(const void *data, npy_intp count) {
+    const T *numbers = static_cast<const T *>(data);
+    bool found = false;
+    for (npy_intp i = 0; i < count; ++i) found |= std::isunordered(numbers[i], numbers[i]);
+    return found;
+}
+
+// has_nan(x): whether an element of an array is nan, or a number is; None where that is not known.
+PyObject *has_nan(PyObject *, PyObject *value) {
+    if (PyFloat_Check(value)) return PyBool_FromLong(std::isnan(PyFloat_AS_DOUBLE(value)));
+    if (!PyArray_CheckExact(value)) Py_RETURN_NONE;
+    PyArrayObject *x = array(value);
+    if (PyArray_ISINTEGER(x) || PyArray_ISBOOL(x)) Py_RETURN_FALSE;
+    if (!PyArray_ISBEHAVED_RO(x) || !PyArray_ISONESEGMENT(x)) Py_RETURN_NONE;
+    const void *data = PyArray_DATA(x);
+    const npy_intp count = PyArray_SIZE(x);
+    switch (PyArray_TYPE(x)) {
+    case NPY_FLOAT32: return PyBool_FromLong(has_nan_in<float>(data, count));
+    case NPY_FLOAT64: return PyBool_FromLong(has_nan_in<double>(data, count));
+    default: Py_RETURN_NONE;
+    }
 }
 
 PyMethodDef functions[] = {
     {"sorted", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(sorted)), METH_FASTCALL,
      "np.sort of an ndarray, and an axis."},
+    {"argsorted", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(argsorted)),
+     METH_FASTCALL, "np.argsort of an ndarray, and an axis."},
+    {"has_nan", has_nan, METH_O, "Whether a number or an element is nan, or None."},
     {"partitioned", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(partitioned)),
      METH_FASTCALL, "np.partition of an ndarray, a place or places, and an axis."},
     {"searched", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(searched)),
@@ -170,7 +208,7 @@ PyMethodDef functions[] = {
     {"counted", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(counted)),
      METH_FASTCALL, "np.bincount of an ndarray."},
     {"either", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(either)), METH_FASTCALL,
-     "What the second gives for the first, or the third where that is None."},
+     "What the second gives for the first and the rest, or the third where that is None."},
     {nullptr, nullptr, 0, nullptr},
 };
 
