@@ -105,6 +105,9 @@ void execute_copy(Frame &frame, const Instruction &instruction);
 void execute_host(Frame &frame, const Instruction &instruction);
 // Same shape and type; any strides; buffered when they overlap.
 void copy_view(const View &dst, const View &src, int itemsize);
+// The same to a whole result that nothing else touches: large zeros are pages that were never
+// written, as NumPy's are.
+void copy_finally(const View &dst, const View &src, int itemsize);
 
 // Library instructions: words are in slots, out slots, attrs, dims (counted in `word_count`).
 LibraryFunction library_named(const char *name);

@@ -94,6 +94,27 @@ void copy_view(const View &dst, const View &src, int itemsize) {
     copy_strided(dst.data, dst.strides, buffer.data(), strides, dst.shape, dst.ndim, itemsize);
 }
 
+namespace {
+
+constexpr std::int64_t untouched_bytes = std::int64_t(32) << 20;  // where the C library maps pages
+
+bool is_one_zero(const View &view, int itemsize) {
+    for (int axis = 0; axis < view.ndim; ++axis)
+        if (view.shape[axis] != 1 && view.strides[axis] != 0) return false;
+    for (int i = 0; i < itemsize; ++i)
+        if (view.data[i] != 0) return false;
+    return true;
+}
+
+}  // namespace
+
+void copy_finally(const View &dst, const View &src, int itemsize) {
+    if (product(dst.shape, dst.ndim) * itemsize >= untouched_bytes && is_one_zero(src, itemsize) &&
+        is_contiguous(dst.shape, dst.strides, dst.ndim, itemsize) && store_clear(dst.data))
+        return;
+    copy_view(dst, src, itemsize);
+}
+
 void execute_copy(Frame &frame, const Instruction &now) {
     const Slot &dst = frame.slots[now.slot], &src = frame.slots[now.source];
     for (int axis = 0; axis < dst.view.ndim; ++axis)
@@ -102,7 +123,8 @@ void execute_copy(Frame &frame, const Instruction &now) {
     const int itemsize = size_of(dst.type);
     if (dst.view.owner != nullptr) frame.before_write(false);
     if (product(dst.shape, dst.view.ndim) * itemsize > large_copy) frame.release_gil();
-    copy_view(dst.view, src.view, itemsize);
+    if (now.is_final) copy_finally(dst.view, src.view, itemsize);
+    else copy_view(dst.view, src.view, itemsize);
 }
 
 }  // namespace jitwise

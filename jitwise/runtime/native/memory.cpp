@@ -131,6 +131,16 @@ std::size_t store_capacity(void *block) {
     return found == s.live.end() ? 0 : found->second.capacity;
 }
 
+bool store_clear(void *block) {
+#if defined(__linux__)
+    const std::size_t capacity = store_capacity(block);
+    return capacity != 0 && madvise(block, capacity, MADV_DONTNEED) == 0;
+#else
+    (void)block;
+    return false;
+#endif
+}
+
 namespace {
 
 // ---- temporaries below the store's size

@@ -33,6 +33,9 @@ void temporary_free(void *block, std::size_t size);
 void *store_allocate(std::size_t size);
 void store_free(void *block);
 std::size_t store_capacity(void *block);
+// Makes every byte of a block zero, as pages that are cleared when they are touched. False: nothing
+// was done.
+bool store_clear(void *block);
 
 // At least `size` bytes, 64-byte aligned, valid until the next call of this thread; not nested.
 class Scratch {

@@ -28,6 +28,8 @@ struct Defined {
     bool is = false;
     ElementType type = ElementType::none;
     int ndim = 0;
+    bool is_allocated = false;  // by the program, for nothing else
+    int copied = -1;  // the copy that filled it, if nothing has touched it since
 };
 
 class Parser {
@@ -41,10 +43,16 @@ public:
     void define(int slot, ElementType type, int ndim) {
         check_slot(slot);
         if (ndim < 0 || ndim > max_rank) reject("a rank is 0..64");
-        defined_[slot] = {true, type, ndim};
+        defined_[slot] = {true, type, ndim, false, -1};
         program_.slot_ranks[slot] = std::max(program_.slot_ranks[slot], ndim);
     }
-    const Defined &use(int slot) const {
+    const Defined &use(int slot) {
+        Defined &found = defined(slot);
+        if (found.copied >= 0) program_.instructions[found.copied].is_final = false;
+        found.copied = -1;
+        return found;
+    }
+    Defined &defined(int slot) {
         check_slot(slot);
         if (!defined_[slot].is)
             reject("slot " + std::to_string(slot) + " is used before it is defined");
@@ -117,6 +125,7 @@ void Parser::parse_alloc(Instruction &now, nb::handle tuple) {
     now.ndim = dims(tuple[3]);
     define(now.slot, now.type, now.ndim);
     if (now.slot < static_cast<int>(program_.inputs.size())) reject("an input is not allocated");
+    defined_[now.slot].is_allocated = true;
     now.is_output = is_output(now.slot);
 }
 
@@ -197,6 +206,9 @@ void Parser::parse_copy(Instruction &now, nb::handle tuple) {
     const Defined &to = use(now.slot), &from = use(now.source);
     if (size_of(to.type) != size_of(from.type) || to.ndim != from.ndim)
         reject("a copy keeps dtype and rank");
+    now.is_final = is_output(now.slot) && to.is_allocated;
+    if (now.is_final)
+        defined_[now.slot].copied = static_cast<int>(program_.instructions.size());
 }
 
 // Whether it is a function of masks; refuses operands that it does not take.
@@ -464,7 +476,7 @@ void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, 
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
         parser.define(static_cast<int>(i), program.inputs[i].type, program.inputs[i].ndim);
     for (nb::handle item : instructions) parser.parse(item);
-    for (int output : program.outputs) parser.use(output);
+    for (int output : program.outputs) parser.defined(output);
     program.measure();
 }
 

@@ -138,6 +138,7 @@ private:
         step.amount = size_of(dst.type);
         const std::int64_t bytes = product(dst.shape, dst.view.ndim) * step.amount;
         step.releases = bytes > large_copy;
+        step.is_final = now.is_final;
         if (bytes < parallel_copy_bytes && is_dense(dst) && is_dense(src)) {
             step.kind = Kind::move;
             step.slot = now.slot;
@@ -322,8 +323,9 @@ void Replay::take(State &state, const Step &step, Result *results) const {
         return;
     case Kind::copy:
         if (step.releases) state.release_gil();
-        return copy_view(view_of(state, step.operands), view_of(state, step.operands + 1),
-                         static_cast<int>(step.amount));
+        return (step.is_final ? copy_finally : copy_view)(
+            view_of(state, step.operands), view_of(state, step.operands + 1),
+            static_cast<int>(step.amount));
     case Kind::move:
         if (step.releases) state.release_gil();
         std::memmove(state.data[step.slot], state.data[step.source],

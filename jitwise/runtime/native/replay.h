@@ -39,6 +39,7 @@ private:
         Kind kind;
         ElementType type = ElementType::none;
         bool releases = false;  // the GIL
+        bool is_final = false;  // see Instruction
         int ndim = 0, outer = 0;
         int slot = -1;
         int source = -1;  // the slot a view is of; the step that took what is freed

@@ -167,7 +167,11 @@ void copy_run(char *dst, std::int64_t dst_stride, const char *src, std::int64_t 
     }
 }
 
-void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
+namespace {
+
+constexpr std::int64_t long_fill = 1024, pattern_bytes = 4096;
+
+void fill_short(char *dst, const char *src, std::int64_t count, int itemsize) {
     switch (itemsize) {
     case 1: return fill_typed<std::uint8_t>(dst, src, count);
     case 2: return fill_typed<std::uint16_t>(dst, src, count);
@@ -175,6 +179,33 @@ void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
     case 8: return fill_typed<std::uint64_t>(dst, src, count);
     default: return fill_typed<Wide>(dst, src, count);
     }
+}
+
+bool has_equal_bytes(const char *element, int itemsize) {
+    for (int i = 1; i < itemsize; ++i)
+        if (element[i] != element[0]) return false;
+    return true;
+}
+
+// A piece is filled, which stays in the nearest cache, and copied: the C library has the widest
+// moves.
+void fill_long(char *dst, const char *src, std::int64_t count, int itemsize) {
+    const std::int64_t bytes = count * itemsize;
+    if (has_equal_bytes(src, itemsize)) {
+        std::memset(dst, src[0], static_cast<std::size_t>(bytes));
+        return;
+    }
+    const std::int64_t piece = std::min(bytes, pattern_bytes);
+    fill_short(dst, src, piece / itemsize, itemsize);
+    for (std::int64_t done = piece; done < bytes; done += piece)
+        std::memcpy(dst + done, dst, static_cast<std::size_t>(std::min(piece, bytes - done)));
+}
+
+}  // namespace
+
+void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
+    if (count * itemsize < long_fill) return fill_short(dst, src, count, itemsize);
+    fill_long(dst, src, count, itemsize);
 }
 
 namespace {
