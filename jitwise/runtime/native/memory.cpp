@@ -26,23 +26,23 @@ std::size_t store_class(std::size_t size) {
     return (size + step - 1) / step * step;
 }
 
-// Lies right before a block. Small blocks begin a quarter, a half or three quarters of a page after
-// the start of one, in turns: a load waits for a store whose address has the same last 12 bits, and
-// kernels go through a result and their operands at one speed. See Note: [Colours]. Others begin
-// where a huge page does.
+// Lies right before a block. Small blocks begin half a page after the start of one: a load waits for
+// a store shortly before it whose address has nearly the same last 12 bits, and large arrays of NumPy
+// begin 16 bytes after the start of a page. See Note: [Half a page]. Others begin where a huge page
+// does.
 struct Header {
     void *base;
     std::size_t length;  // of the mapping
     std::size_t size;    // the class
 };
 
-// Note: [Colours]
-//     np.multiply(x, x, out) of 100,000 f64 in cache, x 16 bytes after the start of a page
-//     bytes from x to out        0     48    240    496   1008   2032   3056
-//     microseconds            12.9   15.4   15.2   13.3   11.3   11.3   11.3
+// Note: [Half a page]
+//     np.multiply(x, x, out) of 100,000 f64, x 16 bytes after the start of a page
+//     bytes from x to out      -16     48    240    496   1008   2032   3056
+//     microseconds            24.5   33.7   32.0   25.8   24.7   24.7   24.6
 
-constexpr std::size_t page = 4096, colour = 1024, colours = 3, reserved = page;
-static_assert(sizeof(Header) <= 64 && colour * colours + 64 <= reserved);
+constexpr std::size_t page = 4096, reserved = page / 2;
+static_assert(sizeof(Header) <= 64);
 
 Header *header_of(void *block) {
     return reinterpret_cast<Header *>(static_cast<char *>(block) - 64);
@@ -60,7 +60,7 @@ std::size_t capacity_of(const Header &header) {
 struct Store {
     std::mutex mutex;
     std::map<std::size_t, std::vector<void *>> kept;  // by size; lists may be empty
-    std::size_t live_bytes = 0, kept_bytes = 0, limit = 0, mapped = 0;
+    std::size_t live_bytes = 0, kept_bytes = 0, limit = 0;
 
     Store() {
         std::size_t pages = static_cast<std::size_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
@@ -112,7 +112,7 @@ void *Store::map(std::size_t size) {
     if (base == MAP_FAILED) return nullptr;
     std::uintptr_t address = reinterpret_cast<std::uintptr_t>(base);
     if (huge) address = (address + 64 + huge_page - 1) / huge_page * huge_page;
-    else address += colour * (1 + mapped++ % colours);
+    else address += reserved;
     void *block = reinterpret_cast<void *>(address);
 #ifdef MADV_HUGEPAGE
     if (huge) madvise(block, size, MADV_HUGEPAGE);
