@@ -169,7 +169,15 @@ void copy_run(char *dst, std::int64_t dst_stride, const char *src, std::int64_t 
 
 namespace {
 
-constexpr std::int64_t long_fill = 1024, pattern_bytes = 4096;
+constexpr std::int64_t wide_fill = 16, long_fill = 128;  // elements
+constexpr std::int64_t pattern_bytes = 4096;
+
+JITWISE_WIDE void fill_4(char *dst, std::uint32_t value, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) store(dst + i * 4, value);
+}
+JITWISE_WIDE void fill_8(char *dst, std::uint64_t value, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) store(dst + i * 8, value);
+}
 
 void fill_short(char *dst, const char *src, std::int64_t count, int itemsize) {
     switch (itemsize) {
@@ -204,22 +212,12 @@ void fill_long(char *dst, const char *src, std::int64_t count, int itemsize) {
 }  // namespace
 
 void fill_run(char *dst, const char *src, std::int64_t count, int itemsize) {
-    if (count * itemsize < long_fill) return fill_short(dst, src, count, itemsize);
-    fill_long(dst, src, count, itemsize);
+    if (count >= long_fill) return fill_long(dst, src, count, itemsize);
+    if (count < wide_fill) return fill_short(dst, src, count, itemsize);
+    if (itemsize == 8) return fill_8(dst, load<std::uint64_t>(src), count);
+    if (itemsize == 4) return fill_4(dst, load<std::uint32_t>(src), count);
+    fill_short(dst, src, count, itemsize);
 }
-
-namespace {
-
-JITWISE_WIDE void fill_4(char *dst, std::uint32_t value, std::int64_t count) {
-    std::uint32_t *place = reinterpret_cast<std::uint32_t *>(dst);
-    for (std::int64_t i = 0; i < count; ++i) place[i] = value;
-}
-JITWISE_WIDE void fill_8(char *dst, std::uint64_t value, std::int64_t count) {
-    std::uint64_t *place = reinterpret_cast<std::uint64_t *>(dst);
-    for (std::int64_t i = 0; i < count; ++i) place[i] = value;
-}
-
-}  // namespace
 
 void copy_padded(char *dst, const char *src, std::int64_t valid, std::int64_t count, int itemsize) {
     // The whole chunk is filled, from its aligned start: the elements then overwrite their part.
