@@ -7,13 +7,10 @@ The binary algorithm, in unsigned numbers, on sixteen elements at a time until a
     gcd(12, 20)    ->   2**2 * gcd(3, 5)   ->   gcd(3, 5 - 3)   ->   gcd(3, 1)   ->   gcd(1, 3 - 1)
                         both odd                2 is made odd        the smaller first  ...  until 0
 
-So there is no division, of which no vector unit is capable. The multiple is a / g * b, and `a / g`
-is a shift and a product: the odd part of g has an inverse modulo a power of two, and Newton's step
-doubles the bits of it that are right. Integers up to 32 bits are computed in 32.
-
-As in NumPy, 0 is the divisor of 0 and 0; the least number of a signed dtype has the size that its
-bits have as an unsigned number; and results wrap. A processor with narrow vectors, which count no
-zeros, takes one element at a time.
+So nothing is divided, which no vector unit does. The multiple is a / g * b, where a / g is a shift
+and a product: the odd part of g has an inverse modulo a power of two, and Newton's step doubles the
+bits of it that are right. Integers up to 32 bits are computed in 32. Results wrap, as NumPy's do. A
+processor with narrow vectors, which count no zeros, takes one element at a time.
 """
 
 from __future__ import annotations
@@ -85,11 +82,11 @@ def common_divisor(name: str, bits: int, signed: bool, width: int) -> tuple[str,
             lines.append(f"  %s{each} = call {vector} @llvm.abs.{short}({operands})")
             names[each] = f"%s{each}"
     if name == "gcd":
-        result = [f"  %whole = shl {vector} %smaller, %common"]
+        result = f"  %whole = shl {vector} %smaller, %common"
     else:
         result = _multiple(type, vector, names["a"], names["b"])
     if bits < wide:
-        result.append(f"  %narrow = trunc {vector} %whole to {memory}")
+        result += f"\n  %narrow = trunc {vector} %whole to {memory}"
     text = _FUNCTION.format(
         name=f"{name}_{'i' if signed else 'u'}{bits}",
         memory=f"i{bits}",
@@ -102,7 +99,7 @@ def common_divisor(name: str, bits: int, signed: bool, width: int) -> tuple[str,
         sizes="\n".join(lines),
         sa=names["a"],
         sb=names["b"],
-        result="\n".join(result),
+        result=result,
         stored="%narrow" if bits < wide else "%whole",
     )
     return text, {
@@ -111,22 +108,19 @@ def common_divisor(name: str, bits: int, signed: bool, width: int) -> tuple[str,
     }
 
 
-def _multiple(type: str, vector: str, a: str, b: str) -> list[str]:
-    """`a / g * b`, where g is `smaller`, an odd number, shifted by `common`."""
-    lines = [
-        f"  %threefold = mul {vector} %smaller, splat ({type} 3)",
-        f"  %inverse0 = xor {vector} %threefold, splat ({type} 2)",  # 5 bits are right
-    ]
+def _multiple(type: str, vector: str, a: str, b: str) -> str:
+    """`a / g * b`, where g is `smaller`, an odd number, shifted by `common`. Of the first inverse 5
+    bits are right.
+    """
+    lines = f"""  %threefold = mul {vector} %smaller, splat ({type} 3)
+  %inverse0 = xor {vector} %threefold, splat ({type} 2)
+"""
     steps = 3 if type == "i32" else 4
     for step in range(steps):
-        lines += [
-            f"  %product{step} = mul {vector} %smaller, %inverse{step}",
-            f"  %error{step} = sub {vector} splat ({type} 2), %product{step}",
-            f"  %inverse{step + 1} = mul {vector} %inverse{step}, %error{step}",
-        ]
-    return [
-        *lines,
-        f"  %shifted = lshr {vector} {a}, %common",
-        f"  %quotient = mul {vector} %shifted, %inverse{steps}",
-        f"  %whole = mul {vector} %quotient, {b}",
-    ]
+        lines += f"""  %product{step} = mul {vector} %smaller, %inverse{step}
+  %error{step} = sub {vector} splat ({type} 2), %product{step}
+  %inverse{step + 1} = mul {vector} %inverse{step}, %error{step}
+"""
+    return f"""{lines}  %shifted = lshr {vector} {a}, %common
+  %quotient = mul {vector} %shifted, %inverse{steps}
+  %whole = mul {vector} %quotient, {b}"""
