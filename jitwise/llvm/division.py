@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ops.elementwise import fuses
-from .common_divisors import WIDTH, common_divisor
 from .division_loops import INTEGER_LOOPS, Loop, float_loop
 from .text import SCALARS
 
@@ -64,6 +63,8 @@ def _loop(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
 
 def common(e: Operations, name: str, left: Operand, right: Operand) -> Operand:
     """The greatest common divisor, "gcd", or the least common multiple, "lcm"."""
+    from .common_divisors import WIDTH, common_divisor  # few programs need it
+
     dtype = left.dtype
     width = WIDTH if fuses() else 1  # those processors have wide vectors
     text, declarations = common_divisor(name, dtype.itemsize * 8, dtype.kind == "i", width)
