@@ -70,14 +70,14 @@ def test_every_pair_of_integers_is_numpys(monkeypatch, name, dtype, together):
 def test_divisors_are_computed_inside_kernels_with_what_is_around_them(name, dtype):
     ufunc = UFUNCS[name]
 
-    def function(x, y):
+    def divisors_and_sums(x, y):
         return ufunc(x, y) + x, ufunc(x[::-1], 6), ufunc(12, y[0]), ufunc.reduce(x[:4])
 
-    jitted = jitwise.jit(function, wait=True)
+    jitted = jitwise.jit(divisors_and_sums, wait=True)
     random = np.random.default_rng(1)
     for count in (4, 5, 16, 63, 64, 65, 1000):
         x, y = random.integers(1, 100, (2, count)).astype(dtype)
-        for found, expected in zip(jitted(x, y), function(x, y), strict=True):
+        for found, expected in zip(jitted(x, y), divisors_and_sums(x, y), strict=True):
             np.testing.assert_array_equal(found, expected)
             assert found.dtype == expected.dtype
         with np.errstate(all="raise"):

@@ -306,7 +306,8 @@ def primitives_of_programs() -> set[str]:
 def test_every_row_of_the_registry_is_tried():
     assert len(NAMED) >= 85 and len(CASES) >= 700
     tried = primitives_of_ufuncs() | primitives_of_programs()
-    # A pass makes fusions; calls are tried in test_library and test_surface, draws in test_draws.
+    # A pass makes fusions; calls are tried in test_library and test_surface, draws in test_draws,
+    # `case` and `while` in test_loops.
     calls = {"call", "raising_call", "outside_call", "measured_call", "measured_raising_call"}
-    calls |= {"draw"}
+    calls |= {"draw", "case", "while"}
     assert set(REGISTRY) - tried - calls == {*GRAPHS, "fusion"}
