@@ -19,6 +19,7 @@ from .. import config
 from ..errors import JitwiseError
 from ..ir.graph import Graph
 from ..kernel.nest import Kernel
+from ..passes.nested import NESTED, run_nested
 from ..passes.pipeline import PassContext
 from ..passes.pipelines import default_pipeline
 from ..record import Recorder, recorder
@@ -115,7 +116,7 @@ def compile_graph(
     events = record or recorder
     with no_cyclic_collection():
         context = PassContext(events, fastmath, folded, graph.name, sizes)
-        fused = default_pipeline().run(graph, context)
+        fused = run_nested(default_pipeline(), graph, context)
         bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
         text = Lowering(fused, bodies, over_inputs=over_inputs).run()
         program = native_program(text)
@@ -156,10 +157,16 @@ def native_program(text: ProgramText) -> Any:
 
 
 def fusion_bodies(graph: Graph) -> list[Graph]:
-    """The distinct bodies of a fused graph, in order."""
-    return list(
-        dict.fromkeys(op.attrs["body"] for op in graph.ops if op.primitive.name == "fusion")
-    )
+    """The distinct bodies in a fused graph and in the graphs inside of it, in order."""
+    found: dict[Graph, None] = {}
+    pending = [graph]
+    while pending:
+        for op in pending.pop(0).ops:
+            if op.primitive.name == "fusion":
+                found[op.attrs["body"]] = None
+            elif op.primitive.name in NESTED:
+                pending += op.graphs()
+    return list(found)
 
 
 def _say_stages(executable: Executable) -> None:

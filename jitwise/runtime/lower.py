@@ -25,11 +25,14 @@ from ..ir.measured import Definitions, axis_of_symbol, symbols_measured
 from ..ir.primitive import Attrs
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
+from ..passes.nested import NESTED
 from .blas import serves
+from .branching import lower_nested, symbols_inside
+from .delivery import delivered, write_inputs
 from .dim_table import DimTable
 from .host_call import Called, called_for
 from .kernels import CompiledBody
-from .memory_plan import Lifetimes, deferred_updates, destined, lifetimes
+from .memory_plan import Lifetimes, Slots, deferred_updates, destined, lifetimes
 from .placement import Replacement, overwritten, placements, replacements
 from .program_text import ProgramText
 
@@ -42,20 +45,26 @@ class Lowering:
     def __init__(
         self, graph: Graph, compiled: dict[Graph, CompiledBody], over_inputs: bool = True
     ) -> None:
-        self.graph = graph
         self.compiled = compiled
-        self.measured = symbols_measured(graph)
+        self.measured = [*symbols_measured(graph), *symbols_inside(graph)]
         self.table = DimTable([*graph.symbols, *self.measured])
+        self.given: frozenset[int] = frozenset()  # slots of a graph around this one
+        self.pinned: set[int] = set()  # slots that a loop carries: nobody else gets them
+        self.instructions: list[tuple[Any, ...]] = []
+        self.space = Slots()
+        self.prepare(graph, over_inputs)
+        for value in graph.inputs:
+            self.define(value)
+
+    def prepare(self, graph: Graph, over_inputs: bool, own: frozenset[Value] = frozenset()) -> None:
+        """What is known of a graph before it is walked; `own`: inputs that may end there."""
+        self.graph = graph
         self.definitions = Definitions(graph.ops)
         self.awaited = set(self.definitions.op_of.values())  # those not lowered yet
-        self.instructions: list[tuple[Any, ...]] = []
         self.slots: dict[Value, int] = {}
-        self.count = 0
-        self.idle: list[int] = []  # slots that hold nothing any more
-        self.reused: set[int] = set()  # slots that held something before
         self.deferred = deferred_updates(graph)  # by the input they are written to
         self.late = {op for ops in self.deferred.values() for op in ops}
-        self.lives: Lifetimes = lifetimes(graph, self.late)
+        self.lives: Lifetimes = lifetimes(graph, self.late, own)
         self.replaced = replacements(graph)
         self.direct = overwritten(graph) if over_inputs else {}  # what kernels' results become
         self.read_last = self._read_last() if self.direct else set()
@@ -69,8 +78,22 @@ class Lowering:
         self.now = 0  # the current op's index
         self.early: set[Op] = set()  # ops that were lowered before their turn
         self.dying: list[Value] = []  # values that end at the current op
-        for value in graph.inputs:
-            self.define(value)
+
+    def inside(self, graph: Graph, slots: Sequence[int], own: frozenset[Value]) -> Lowering:
+        """A lowering of a graph inside of this one, whose inputs are `slots`; it may end the life
+        of those in `own`.
+        """
+        inner = object.__new__(Lowering)
+        inner.compiled, inner.table, inner.space = self.compiled, self.table, self.space
+        inner.instructions = self.instructions
+        inner.prepare(graph, over_inputs=False, own=own)
+        inner.outputs = set()
+        inner.slots.update(zip(graph.inputs, slots, strict=True))
+        inner.given = frozenset(slots)
+        inner.pinned = {inner.slots[value] for value in own}
+        inner.owned = set(inner.pinned)
+        inner.dense = set(own)
+        return inner
 
     # The protocol
 
@@ -84,19 +107,19 @@ class Lowering:
 
     def define(self, value: Value) -> int:
         """A slot for a value that an instruction will set."""
-        slot = self.slots[value] = self._new_slot(value in self.outputs)
+        slot = self.slots[value] = self.space.take(value in self.outputs)
         return slot
 
     def allocate(self, value: Value) -> int:
         """A slot with memory."""
         slot = self.define(value)
-        self._allocate(slot, value)
+        self.allocate_slot(slot, value)
         self.dense.add(value)
         return slot
 
     def temporary(self) -> int:
         """A slot for a view that is no value of the graph; it lasts as long as the current op."""
-        slot = self._new_slot(False)
+        slot = self.space.take(False)
         self.passing.append(slot)
         return slot
 
@@ -105,7 +128,9 @@ class Lowering:
         owner = self.lives.owner
         slot = self.slots[whole]
         ends = whole in self.dying and whole in self.dense and slot in self.owned
-        temporary = slot in self.reused and result in self.outputs  # does not become a result's
+        temporary = (
+            slot in self.space.reused and result in self.outputs
+        )  # does not become a result's
         if not ends or temporary or any(owner(other) is whole for other in others):
             out = self.allocate(result)
             self.instructions.append(("copy", out, slot))
@@ -114,14 +139,6 @@ class Lowering:
         self.dense.add(result)
         self.dying.remove(whole)
         return slot
-
-    def _new_slot(self, is_output: bool) -> int:
-        if self.idle and not is_output:
-            slot = self.idle.pop()
-            self.reused.add(slot)
-            return slot
-        self.count += 1
-        return self.count - 1
 
     def instruction(self, *parts: Any) -> None:
         """Append an instruction."""
@@ -155,32 +172,38 @@ class Lowering:
                 outs[-1] += (indices,)
         self.instructions.append(("host", called.function, places, outs, *(called.direct or ())))
 
-    def _allocate(self, slot: int, value: Value) -> None:
+    def allocate_slot(self, slot: int, value: Value) -> None:
         sizes = [self.table.index(size) for size in value.type.shape]
         self.instructions.append(("alloc", slot, DTYPE_NAMES[value.type.dtype], sizes))
         self.owned.add(slot)
 
     # The walk
 
-    def run(self) -> ProgramText:
-        """The program."""
-        graph = self.graph
-        for index, op in enumerate(graph.ops):
+    def walk(self) -> None:
+        """The instructions of every op."""
+        for index, op in enumerate(self.graph.ops):
             dying = self.dying = self.lives.dying[index]
             self.now = index
             if op.primitive.name == "fusion":
                 self._fusion(op, dying)
+            elif op.primitive.name in NESTED:
+                lower_nested(self, op)
             else:
                 self._op(op)
             if op.primitive.measures:
                 self._measured(op)
             for slot in self.passing:
-                self._end(slot)
+                self.end(slot)
             self.passing.clear()
             for value in dying:
-                self._end(self.slots[value])
-        outputs = self._outputs()
-        self._write_inputs()
+                self.end(self.slots[value])
+
+    def run(self) -> ProgramText:
+        """The program."""
+        graph = self.graph
+        self.walk()
+        outputs = delivered(self)
+        write_inputs(self)
         return ProgramText(
             graph.name,
             [
@@ -190,67 +213,21 @@ class Lowering:
             self.table.entries,
             [(guard.relation, self.table.index(guard.dim)) for guard in graph.guards],
             [(DTYPE_NAMES[value.type.dtype], value.type.ndim) for value in graph.inputs],
-            self.count,
+            self.space.count,
             self.instructions,
             outputs,
         )
 
-    def _end(self, slot: int) -> None:
+    def end(self, slot: int) -> None:
+        """A slot is not needed any more; what a loop carries is freed when it is replaced."""
+        if slot in self.pinned:
+            return
         if slot in self.owned:
             self.owned.discard(slot)
             self.instructions.append(("free", slot))
-        self.idle.append(slot)
+        self.space.idle.append(slot)
 
-    def _outputs(self) -> list[int]:
-        """The slot of each output: fresh memory, and none twice."""
-        taken: set[int] = set()
-        slots: list[int] = []
-        inputs = {self.slots[value] for value in self.graph.inputs}
-        for value in self.graph.outputs:
-            slot = self.slots[value]
-            if (
-                slot in taken
-                or slot in inputs
-                or slot not in self.owned
-                or self.lives.owner(value) is not value
-            ):
-                copy = self._new_slot(True)
-                self._allocate(copy, value)
-                self.instructions.append(("copy", copy, slot))
-                slot = copy
-            taken.add(slot)
-            slots.append(slot)
-        return slots
-
-    def _write_inputs(self) -> None:
-        """Copy what inputs become into them, last: nothing can fail any more. A value that lies in
-        an input which is written to is put aside before, unless it is the only one.
-        """
-        targets = {target for target, _ in self.writes}
-        copies: list[tuple[Value, Value, Op | None]] = []
-        for target, value in self.writes:
-            updates = self.deferred.get(target)
-            if updates is None:
-                copies.append((target, value, None))
-            else:
-                copies += [(target, op.operands[1], op) for op in updates]
-        slots = []
-        for _, value, _ in copies:
-            slot = self.slots[value]
-            if self.lives.owner(value) in targets and len(copies) > 1:
-                slot = self._new_slot(True)
-                self._allocate(slot, value)
-                self.instructions.append(("copy", slot, self.slots[value]))
-            slots.append(slot)
-        for (target, value, op), slot in zip(copies, slots, strict=True):
-            place = self.slots[target]
-            if place == slot:
-                continue  # a kernel wrote it there
-            if op is not None:
-                place = self._part(self._new_slot(True), place, op.attrs, value)
-            self.instructions.append(("copy", place, slot))
-
-    def _part(self, part: int, whole: int, attrs: Attrs, value: Value) -> int:
+    def part(self, part: int, whole: int, attrs: Attrs, value: Value) -> int:
         """`part` becomes the place in `whole` that an update replaces by `value`."""
         starts = [self.table.index(size) for size in attrs["starts"]]
         sizes = [self.table.index(size) for size in value.type.shape]
@@ -271,7 +248,7 @@ class Lowering:
         ends = self.lives.dying[update.index]
         if whole in ends and whole in self.dense and slot in self.owned:
             owner = self.lives.owner
-            if slot in self.reused and result in self.outputs:
+            if slot in self.space.reused and result in self.outputs:
                 return None
             if any(owner(other) is whole for other in operands) or self._is_read(whole, update):
                 return None
@@ -281,7 +258,7 @@ class Lowering:
         else:
             self.instructions.append(("copy", self.allocate(result), slot))
         self.placed.add(value)
-        return self._part(self.define(value), self.slots[result], update.op.attrs, value)
+        return self.part(self.define(value), self.slots[result], update.op.attrs, value)
 
     def _read_last(self) -> set[Value]:
         """Whose memory outputs and the writes at the end read."""
@@ -339,7 +316,7 @@ class Lowering:
             self._concatenate(op)
         elif primitive.name == "reshape" and op.operands[0] in self.placed:
             self.placed.add(op.results[0])
-            self.slots[op.results[0]] = self._new_slot(False)
+            self.slots[op.results[0]] = self.space.take(False)
         elif primitive.execute is not None and not self._needs_host(op):
             primitive.execute(self, op)
         else:
@@ -469,7 +446,7 @@ class Lowering:
                 continue
             if sum(owner(other) is operand for other in op.operands) != 1:
                 continue
-            if slot in self.reused and any(result in self.outputs for result in op.results):
+            if slot in self.space.reused and any(result in self.outputs for result in op.results):
                 continue  # a slot of temporaries does not become a result's
             found[operand.type] = slot
             dying.remove(operand)

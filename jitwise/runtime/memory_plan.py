@@ -34,9 +34,12 @@ class Lifetimes(NamedTuple):
         return self.owners.get(value, value)
 
 
-def lifetimes(graph: Graph, deferred: Collection[Op] = ()) -> Lifetimes:
-    """Owners and ends of life, in two sweeps. Inputs, and what an output or what is written to an
-    input lies in, never die. Of updates that are `deferred` to the end only the parts live.
+def lifetimes(
+    graph: Graph, deferred: Collection[Op] = (), own: Collection[Value] = ()
+) -> Lifetimes:
+    """Owners and ends of life, in two sweeps. Inputs but `own`, and what an output or what is
+    written to an input lies in, never die. Of updates that are `deferred` to the end only the parts
+    live.
     """
     owners: dict[Value, Value] = {}
     last: dict[Value, int] = {}
@@ -64,7 +67,8 @@ def lifetimes(graph: Graph, deferred: Collection[Op] = ()) -> Lifetimes:
         if last[result] > last[source]:
             last[source] = last[result]
     for value in graph.inputs:
-        last[value] = end
+        if value not in own:
+            last[value] = end
     dying: list[list[Value]] = [[] for _ in range(end + 1)]
     for value, index in last.items():
         dying[index].append(value)
@@ -108,3 +112,21 @@ def destined(graph: Graph) -> set[Value]:
         if op.primitive.name == "update_slice" and op.results[0] in found:
             found.add(op.operands[0])
     return found
+
+
+class Slots:
+    """The slots of a program."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.idle: list[int] = []  # those that hold nothing any more
+        self.reused: set[int] = set()  # those that held something before
+
+    def take(self, is_new: bool) -> int:
+        """A slot that is free; with `is_new` one that was never used."""
+        if self.idle and not is_new:
+            slot = self.idle.pop()
+            self.reused.add(slot)
+            return slot
+        self.count += 1
+        return self.count - 1

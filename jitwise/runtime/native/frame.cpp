@@ -1,14 +1,19 @@
 #include "frame.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
+#include "float_flags.h"
 #include "machine_numpy.h"
 #include "memory.h"
 
 namespace jitwise {
 
 namespace {
+
+constexpr int polls_to_a_look = 16;
+constexpr std::int64_t poll_nanoseconds = 20'000'000;
 
 void *handler_malloc(void *, std::size_t size) { return store_allocate(size); }
 
@@ -149,6 +154,22 @@ PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape) {
         throw PythonError();  // NumPy's MemoryError, with shape and size
     }
     return array;
+}
+
+void Frame::poll() {
+    if (++polls % polls_to_a_look != 0) return;
+    const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::steady_clock::now().time_since_epoch())
+                                 .count();
+    if (polled == 0) polled = now;
+    if (now - polled < poll_nanoseconds) return;
+    polled = now;
+    const int raised = float_flags::raised();
+    release_gil();
+    need_gil();
+    const bool ended = PyErr_CheckSignals() < 0;
+    float_flags::set(raised);  // Python code may have run
+    if (ended) throw PythonError();
 }
 
 std::size_t Frame::lay_out(Slot &slot) {

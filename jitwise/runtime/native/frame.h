@@ -51,6 +51,8 @@ struct Frame {
     PyThreadState *released = nullptr;
     bool wrote = false;  // to memory that is not ours
     FloatErrors *errors = nullptr;
+    int polls = 0;
+    std::int64_t polled = 0;  // when a poll last did something, in nanoseconds
 
     Frame(const Program &program, char *memory, const View *inputs);
     ~Frame();
@@ -63,6 +65,8 @@ struct Frame {
     void release_gil() {
         if (released == nullptr) released = PyEval_SaveThread();
     }
+    // In a loop: lets other threads of Python run now and then, and raises what a signal asks for.
+    void poll();
     void need_gil() {
         if (released != nullptr) {
             PyEval_RestoreThread(released);

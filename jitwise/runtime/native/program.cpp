@@ -169,8 +169,44 @@ void execute_measure(Frame &frame, const Instruction &now) {
     if (!sizes.stage_holds(words[2], frame.dims)) throw GuardFailed();
 }
 
+// What was in the slot is freed; arrays change hands.
+void execute_move(Frame &frame, const Instruction &now) {
+    Slot &to = frame.slots[now.slot], &from = frame.slots[now.source];
+    if (now.ndim == 0) {
+        char bytes[16];
+        std::memcpy(bytes, from.view.data, size_of(now.type));
+        std::memcpy(to.inline_bytes, bytes, size_of(now.type));
+        return set_scalar(frame, now, to.inline_bytes);
+    }
+    if (to.owner != Owner::none) frame.free(to);
+    to.type = from.type;
+    to.owner = from.owner;
+    to.block = from.block;
+    to.bytes = from.bytes;
+    to.view.data = from.view.data;
+    to.view.ndim = from.view.ndim;
+    to.view.owner = from.view.owner;
+    std::memcpy(to.shape, from.shape, sizeof(std::int64_t) * now.ndim);
+    std::memcpy(to.strides, from.strides, sizeof(std::int64_t) * now.ndim);
+    from.owner = Owner::none;
+}
+
+// True: go on at the target.
+bool execute_jump(Frame &frame, const Instruction &now, std::size_t place) {
+    if (now.op == Opcode::jump_unless) {
+        const char *data = frame.slots[now.source].view.data;
+        std::int64_t value;
+        if (now.type == ElementType::i64) std::memcpy(&value, data, sizeof value);
+        if (now.type == ElementType::i64 ? value == now.constant : *data != 0) return false;
+    }
+    if (static_cast<std::size_t>(now.at) <= place) frame.poll();
+    return true;
+}
+
 void execute(Frame &frame, const Program &program) {
-    for (const Instruction &now : program.instructions) {
+    const std::size_t count = program.instructions.size();
+    for (std::size_t place = 0; place < count; ++place) {
+        const Instruction &now = program.instructions[place];
         switch (now.op) {
         case Opcode::alloc: execute_alloc(frame, now); break;
         case Opcode::free: frame.free(frame.slots[now.slot]); break;
@@ -191,6 +227,11 @@ void execute(Frame &frame, const Program &program) {
             if (*frame.slots[now.source].view.data == 0) throw Deoptimized();
             break;
         case Opcode::measure: execute_measure(frame, now); break;
+        case Opcode::jump:
+        case Opcode::jump_unless:
+            if (execute_jump(frame, now, place)) place = static_cast<std::size_t>(now.at) - 1;
+            break;
+        case Opcode::move: execute_move(frame, now); break;
         }
     }
 }

@@ -65,6 +65,9 @@ enum class Opcode : std::uint8_t {
     host,
     check,
     measure,
+    jump,
+    jump_unless,
+    move,
 };
 
 struct Frame;
@@ -88,7 +91,7 @@ struct Instruction {
     int slot = -1;    // the slot defined, if one
     int source = -1;  // the slot read, if one
     int ndim = 0;
-    int at = 0;
+    int at = 0;  // jumps: the instruction that comes next
     int in_count = 0, out_count = 0, word_count = 0;
     union {
         const Kernel *kernel;

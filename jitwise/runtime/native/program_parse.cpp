@@ -35,8 +35,8 @@ struct Defined {
 class Parser {
 public:
     // `stages`: when each dim is known, counted in measurements.
-    Parser(ProgramObject &program, int slots, std::vector<int> stages)
-        : program_(program), defined_(slots), stages_(std::move(stages)) {
+    Parser(ProgramObject &program, int slots, int count, std::vector<int> stages)
+        : program_(program), defined_(slots), stages_(std::move(stages)), count_(count) {
         program.slot_ranks.assign(slots, 0);
     }
 
@@ -102,10 +102,13 @@ private:
     void parse_host(Instruction &now, nb::handle tuple);
     int sizes(nb::handle list, std::vector<int> &own);
     void parse_measure(Instruction &now, nb::handle tuple);
+    void parse_jump(Instruction &now, nb::handle tuple);
+    void parse_move(Instruction &now, nb::handle tuple);
 
     ProgramObject &program_;
     std::vector<Defined> defined_;
     std::vector<int> stages_;
+    int count_;  // of instructions
     int stage_ = 0;
 };
 
@@ -113,8 +116,8 @@ Opcode opcode_named(const std::string &name) {
     static const char *const names[] = {"alloc",     "free",    "kernel",    "scalar",  "dimension",
                                         "transpose", "slice",   "broadcast", "reshape", "reverse",
                                         "copy",      "library", "host",      "check",
-                                        "measure"};
-    for (int i = 0; i < 15; ++i)
+                                        "measure",   "jump",    "jump_unless", "move"};
+    for (int i = 0; i < 18; ++i)
         if (name == names[i]) return static_cast<Opcode>(i);
     reject("no instruction " + name);
 }
@@ -356,6 +359,34 @@ void Parser::parse_measure(Instruction &now, nb::handle tuple) {
     program_.words.push_back(++stage_);
 }
 
+// ("jump", target), ("jump_unless", target, slot), ("jump_unless", target, slot, value): unless it is
+// true, or this int. What is defined behind a jump is defined on every way there, which is the
+// builder's to see to.
+void Parser::parse_jump(Instruction &now, nb::handle tuple) {
+    now.at = nb::cast<int>(tuple[1]);
+    if (now.at < 0 || now.at > count_) reject("a jump leaves the program");
+    if (now.op == Opcode::jump) return;
+    now.source = nb::cast<int>(tuple[2]);
+    const bool compares = nb::len(tuple) > 3;
+    const ElementType wanted = compares ? ElementType::i64 : ElementType::boolean;
+    if (use(now.source).type != wanted || use(now.source).ndim != 0)
+        reject("a jump depends on a bool, or on an i64 and its value");
+    now.type = wanted;
+    now.constant = compares ? nb::cast<std::int64_t>(tuple[3]) : 0;
+}
+
+// ("move", to, from): `to` is what `from` was; a single value is copied.
+void Parser::parse_move(Instruction &now, nb::handle tuple) {
+    now.slot = nb::cast<int>(tuple[1]);
+    now.source = nb::cast<int>(tuple[2]);
+    const Defined from = use(now.source);
+    now.type = from.type;
+    now.ndim = from.ndim;
+    define(now.slot, from.type, from.ndim);
+    if (from.ndim > 0) defined_[now.source].is = false;
+    if (now.slot < static_cast<int>(program_.inputs.size())) reject("nothing moves to an input");
+}
+
 void Parser::parse(nb::handle tuple) {
     Instruction now;
     now.op = opcode_named(nb::cast<std::string>(tuple[0]));
@@ -386,6 +417,9 @@ void Parser::parse(nb::handle tuple) {
             reject("a check takes a bool");
         break;
     case Opcode::measure: parse_measure(now, tuple); break;
+    case Opcode::jump:
+    case Opcode::jump_unless: parse_jump(now, tuple); break;
+    case Opcode::move: parse_move(now, tuple); break;
     default: parse_view(now, tuple); break;
     }
     program_.instructions.push_back(now);
@@ -472,7 +506,8 @@ void parse_program(ProgramObject &program, nb::handle symbols, nb::handle dims, 
     const int count =
         PyLong_Check(slots.ptr()) ? nb::cast<int>(slots) : static_cast<int>(nb::len(slots));
     if (count < static_cast<int>(program.inputs.size())) reject("fewer slots than inputs");
-    Parser parser(program, count, program.dims.divide(measurements(program, instructions)));
+    Parser parser(program, count, static_cast<int>(nb::len(instructions)),
+                  program.dims.divide(measurements(program, instructions)));
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
         parser.define(static_cast<int>(i), program.inputs[i].type, program.inputs[i].ndim);
     for (nb::handle item : instructions) parser.parse(item);

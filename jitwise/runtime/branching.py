@@ -1,0 +1,171 @@
+"""`case` and `while` as instructions with jumps, for what is no native loop of its own.
+
+    %3 = while{cond=@go, body=@step}(%1, %2)        slots 3: a copy of %1
+                                                 L: @go on 3, 2 -> p
+                                                    jump_unless END p
+                                                    @step on 3, 2 -> 7;  move 3 7
+                                                    jump L
+                                               END:
+
+A graph inside is lowered where it runs: its inputs are slots that exist. What a `while` carries has
+slots of its own, so that an op of the body may write over a carried array that ends there; nobody
+else gets these slots. At the end of a body what is carried on moves there: arrays change hands,
+single values are copied. Results of a branch move alike. Symbols of a graph are read from their
+slots before it runs.
+
+Not here: loops whose iterations need no instruction (`region`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..ir.dims import Dim
+from ..ir.graph import Graph, Op, Value
+from ..ir.measured import symbols_defined
+from ..passes.nested import NESTED
+
+if TYPE_CHECKING:
+    from .lower import Lowering
+
+
+def symbols_inside(graph: Graph) -> list[str]:
+    """The symbols of all graphs in the `case`s and `while`s of `graph`."""
+    found: list[str] = []
+    pending = [inner for op in graph.ops if op.primitive.name in NESTED for inner in op.graphs()]
+    while pending:
+        inner = pending.pop()
+        found += inner.symbols
+        for op in inner.ops:
+            found += symbols_defined(op)
+            if op.primitive.name in NESTED:
+                pending += op.graphs()
+    return list(dict.fromkeys(found))
+
+
+def lower_nested(outer: Lowering, op: Op) -> None:
+    """Instructions of a `case` or a `while`."""
+    lower_case(outer, op) if op.primitive.name == "case" else lower_while(outer, op)
+
+
+def lower_case(outer: Lowering, op: Op) -> None:
+    """Instructions of a `case`."""
+    index, *operands = op.operands
+    branches: tuple[Graph, ...] = op.attrs["branches"]
+    slots = [outer.define(result) for result in op.results]
+    given = [outer.slots[value] for value in operands]
+    order = list(range(len(branches)))
+    if index.type.dtype.kind == "b":
+        order.reverse()
+    ends = []
+    for place in order:
+        skip = None
+        if place != order[-1]:
+            wanted = () if index.type.dtype.kind == "b" else (place,)
+            skip = _jump(outer, "jump_unless", outer.slots[index], *wanted)
+        _carry_on(_inside(outer, branches[place], given), slots)
+        if skip is not None:
+            ends.append(_jump(outer, "jump"))
+            _land(outer, skip)
+    for jump in ends:
+        _land(outer, jump)
+    outer.owned.update(slots)
+
+
+def lower_while(outer: Lowering, op: Op) -> None:
+    """Instructions of a `while`."""
+    cond: Graph = op.attrs["cond"]
+    body: Graph = op.attrs["body"]
+    count = len(body.outputs)
+    slots = _first(outer, op, count)
+    given = slots + [outer.slots[value] for value in op.operands[count:]]
+    start = len(outer.instructions)
+    test = _inside(outer, cond, given)
+    leave = _jump(outer, "jump_unless", test.slots[cond.outputs[0]])
+    _end_outputs(test)
+    _carry_on(_inside(outer, body, given, count), slots)
+    outer.instructions.append(("jump", start))
+    _land(outer, leave)
+
+
+def _first(outer: Lowering, op: Op, count: int) -> list[int]:
+    """Slots of their own for what is carried, with what it is at first."""
+    slots = []
+    owners = [outer.lives.owner(value) for value in op.operands]
+    for value, result in zip(op.operands[:count], op.results, strict=True):
+        slot = outer.slots[value]
+        ends = value in outer.dying and value in outer.dense and slot in outer.owned
+        passes = slot not in outer.space.reused or result not in outer.outputs
+        if ends and passes and owners.count(value) == 1:
+            outer.dying.remove(value)
+            outer.slots[result] = slot
+        else:
+            slot = outer.allocate(result)
+            outer.instructions.append(("copy", slot, outer.slots[value]))
+        outer.dense.add(result)
+        slots.append(slot)
+    return slots
+
+
+def _end_outputs(inner: Lowering) -> None:
+    """The outputs of a graph are not needed any more."""
+    for slot in {inner.slots[value] for value in inner.graph.outputs}.difference(inner.given):
+        inner.end(slot)
+
+
+def _inside(outer: Lowering, graph: Graph, slots: Sequence[int], count: int = 0) -> Lowering:
+    """The instructions of a graph on these slots, after those that read its symbols. It may end the
+    life of its first inputs.
+    """
+    inner = outer.inside(graph, slots, frozenset(graph.inputs[:count]))
+    for name, origin in graph.symbols.items():
+        axis = int(origin[2]) if origin[0] == "size" else -1  # type: ignore[misc]
+        index = inner.dim(Dim.symbol(name))
+        inner.instructions.append(("measure", index, slots[origin[1]], axis))
+    inner.walk()
+    return inner
+
+
+def _carry_on(inner: Lowering, targets: Sequence[int]) -> None:
+    """Move the outputs of a graph to slots, all at once, and end the rest."""
+    outputs = [inner.slots[value] for value in inner.graph.outputs]
+    taken = {slot for slot, target in zip(outputs, targets, strict=True) if slot == target}
+    kept = set(taken)
+    moves: list[tuple[int, int]] = []
+    for value, slot, target in zip(inner.graph.outputs, outputs, targets, strict=True):
+        if slot == target and slot in kept:
+            kept.discard(slot)
+            continue
+        is_own = slot in inner.owned and inner.lives.owner(value) is value and slot not in taken
+        taken.add(slot)
+        if value.type.shape and not is_own:
+            slot = _copied(inner, value, slot)
+        elif not value.type.shape or slot in inner.pinned:
+            inner.instructions.append(("move", inner.temporary(), slot))
+            slot = inner.passing[-1]
+        moves.append((target, slot))
+    inner.instructions += [("move", target, slot) for target, slot in moves]
+    inner.owned.difference_update([slot for _, slot in moves])
+    over = {*outputs, *inner.passing, *inner.owned}
+    inner.passing.clear()
+    for slot in sorted(over.difference(targets, inner.given)):
+        inner.end(slot)
+
+
+def _copied(inner: Lowering, value: Value, slot: int) -> int:
+    fresh = inner.temporary()
+    inner.allocate_slot(fresh, value)
+    inner.instructions.append(("copy", fresh, slot))
+    return fresh
+
+
+def _jump(outer: Lowering, word: str, *condition: int) -> int:
+    """A jump to where `_land` says later."""
+    outer.instructions.append((word, -1, *condition))
+    return len(outer.instructions) - 1
+
+
+def _land(outer: Lowering, jump: int) -> None:
+    word, _, *condition = outer.instructions[jump]
+    outer.instructions[jump] = (word, len(outer.instructions), *condition)
