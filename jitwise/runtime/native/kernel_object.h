@@ -23,6 +23,10 @@ void bind_program(nanobind::module_ &module);
 void parse_program(ProgramObject &program, nanobind::handle symbols, nanobind::handle dims,
                    nanobind::handle guards, nanobind::handle inputs, nanobind::handle slots,
                    nanobind::handle instructions, nanobind::handle outputs);
+void parse_dims(Program &program, nanobind::handle symbols, nanobind::handle dims,
+                nanobind::handle guards);
+// For each symbol the number of its measurement, from 1 on; 0 for those of arguments.
+std::vector<int> measurements(const Program &program, nanobind::handle instructions);
 extern PyObject *deoptimize_exception;
 extern PyObject *guard_failure_exception;
 
