@@ -27,7 +27,6 @@ from ..ir.types import DTYPE_NAMES, ArrayType
 from ..kernel.layout import Layout
 from ..passes.nested import NESTED
 from .blas import serves
-from .branching import lower_nested, symbols_inside
 from .delivery import delivered, write_inputs
 from .dim_table import DimTable
 from .host_call import Called, called_for
@@ -46,7 +45,11 @@ class Lowering:
         self, graph: Graph, compiled: dict[Graph, CompiledBody], over_inputs: bool = True
     ) -> None:
         self.compiled = compiled
-        self.measured = [*symbols_measured(graph), *symbols_inside(graph)]
+        self.measured = symbols_measured(graph)
+        if any(op.primitive.name in NESTED for op in graph.ops):
+            from .branching import symbols_inside
+
+            self.measured += symbols_inside(graph)
         self.table = DimTable([*graph.symbols, *self.measured])
         self.given: frozenset[int] = frozenset()  # slots of a graph around this one
         self.pinned: set[int] = set()  # slots that a loop carries: nobody else gets them
@@ -187,6 +190,8 @@ class Lowering:
             if op.primitive.name == "fusion":
                 self._fusion(op, dying)
             elif op.primitive.name in NESTED:
+                from .branching import lower_nested
+
                 lower_nested(self, op)
             else:
                 self._op(op)

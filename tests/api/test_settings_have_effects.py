@@ -55,7 +55,7 @@ def a_log(capsys, tmp_path):
 
 def a_verify(capsys, tmp_path, monkeypatch):
     verified, compared = [], []
-    monkeypatch.setattr(ir.verify, "verify", lambda graph: verified.append(graph))
+    monkeypatch.setattr(ir.verify, "verify", lambda graph, around: verified.append(graph))
     monkeypatch.setattr(passes.compare, "compare", lambda *graphs, exact: compared.append(graphs))
     for level, expected in ((0, (0, 0)), (1, (1, 0)), (2, (1, 1))):
         verified.clear()
