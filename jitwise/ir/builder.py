@@ -126,8 +126,8 @@ class Builder:
             raise ValueError(f"a guard that never holds: {size} {relation} 0")
 
     def constant(self, value: Any, dtype: np.dtype, source: Source | None = None) -> Value:
-        """A scalar of `dtype`. Raises OverflowError when a Python int does not fit, as NumPy
-        does.
+        """A scalar of `dtype`. Raises OverflowError when a Python int does not fit, as NumPy does,
+        and FloatingPointError when a number becomes infinite, of which NumPy warns.
         """
         # Zeros differ in sign, also those of a complex number; 1 == True.
         plain = (type(value), value, dtype) if value and dtype.kind != "c" else None
@@ -137,6 +137,9 @@ class Builder:
         scalar = value if isinstance(value, np.generic) else np.asarray(value, dtype)[()]
         if scalar.dtype != dtype:
             scalar = scalar.astype(dtype)
+        if dtype.kind == "f" and type(value) in (int, float) and np.isinf(scalar):
+            if -np.inf < value < np.inf:
+                raise FloatingPointError(f"{value} is infinite in {dtype}")
         key = (CONSTANT, dtype, scalar.tobytes())
         found = self._numbers.get(key)
         if found is None:

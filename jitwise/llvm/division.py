@@ -90,6 +90,8 @@ def _quotient(
     if number is not None and number not in (0, -1) and rounding == "floor":
         return _by_reciprocal(e, left, int(number), wide), None
     zero = e.compare("eq", right, e.constant(0, dtype))
+    if number == 0:  # LLVM would divide beforehand
+        e.raise_where(zero, "divide")
     none, one = e.constant(0, dtype), e.constant(1, dtype)
     # By zero, 1 / 0 raises the flag. The result is put aside behind the rounding: a division whose
     # result is chosen at once would be left out by a mask, and raise nothing.

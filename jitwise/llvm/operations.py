@@ -253,6 +253,17 @@ class Operations:
         """Raise the flag "divide", "overflow" or "invalid" where a lane is set."""
         flags.raise_where(self, mask, flag)
 
+    def with_overflow(self, word: str, left: Operand, right: Operand) -> Operand:
+        """An integer "add", "sub" or "mul" that raises the flag for overflow where it wraps."""
+        dtype, type, mask = left.dtype, self.type_of(left.dtype), self.type_of(BOOL)
+        sign = "s" if dtype.kind == "i" else "u"
+        name = f"llvm.{sign}{word}.with.overflow.{overload(SCALARS[dtype], self.lanes)}"
+        pair = f"{{{type}, {mask}}}"
+        self.declarations[name] = f"declare {pair} @{name}({type}, {type})"
+        both = self.function.define(f"call {pair} @{name}({type} {left.text}, {type} {right.text})")
+        self.raise_where(self.define(f"extractvalue {pair} {both}, 1", BOOL), "overflow")
+        return self.define(f"extractvalue {pair} {both}, 0", dtype)
+
     def shift_left(self, operand: Operand, amount: Operand) -> Operand:
         """`np.left_shift`: 0 when the amount is negative or too large."""
         inside, bounded = self._bounded_amount(amount)

@@ -270,8 +270,8 @@ class Trace:
         """
         try:
             return self.wrap(self.builder.constant(value, dtype, locate()), kind)
-        except OverflowError:
-            self.refuse("error", "OverflowError")
+        except (OverflowError, FloatingPointError) as error:
+            self.refuse("error", type(error).__name__)
 
     def lift(self, item: Any) -> Tracer:
         """A tracer for anything that can stand among arrays."""

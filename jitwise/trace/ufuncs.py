@@ -25,6 +25,7 @@ from ..ops.elementwise import divide
 from ..ops.integer import not_
 from ..ops.promotion import UnsupportedLoop, resolve_loop
 from ..ops.reduce import reduce_and
+from ..ops.scalar_arithmetic import OF_SCALARS
 from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
 from .size import SizeTracer
 from .tracer import ABOVE, FUNCTIONS, Tracer, concrete, rebind
@@ -68,6 +69,7 @@ ACCUMULATIONS: dict[np.ufunc, Callable[..., Any]] = {}
 GENERALIZED: dict[np.ufunc, Callable[..., Any]] = {}  # those that work on whole axes
 
 
+_BOOL = np.dtype(np.bool_)
 _PROMOTES: dict[type, Any] = {
     bool: np.dtype(np.bool_),
     int: int,
@@ -78,16 +80,18 @@ _PROMOTES: dict[type, Any] = {
 
 def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     """A Python operator on operands of which at least one is a tracer."""
-    python = 0
+    python = scalars = 0
     sequence = False
     for each in operands:
         kind = type(each)
         if issubclass(kind, Tracer):
             python += each._kind == "python"
+            scalars += each._kind == "scalar"
         elif kind in _PROMOTES or kind is SizeTracer:
             python += 1
         else:
             sequence |= kind in (list, tuple)
+            scalars += kind in SCALARS
     if sequence and python:  # a Python number repeats a list, and is no operand of it otherwise
         return _PYTHON[ufunc](*[concrete(e) if isinstance(e, Tracer) else e for e in operands])
     if sequence and ufunc is np.multiply and any(e.__class__ in SCALARS for e in operands):
@@ -96,7 +100,7 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
         return _python_operator(trace, ufunc, [trace.lift(each) for each in operands])
     if ufunc is np.power:
         return _power(trace, operands)
-    return apply(trace, ufunc, operands)
+    return apply(trace, ufunc, operands, of_scalars=python + scalars == len(operands))
 
 
 def apply(
@@ -148,6 +152,8 @@ def apply(
         values = _aligned(trace, values, shapes)
     if ufunc is np.power and loop[1].kind == "i":
         _require_nonnegative(trace, values[1])
+    if of_scalars and loop[0].kind in "iu" and ufunc in OF_SCALARS and _BOOL not in key:
+        return trace.wrap(trace.builder.emit(OF_SCALARS[ufunc], tuple(values)), "scalar")
     results = emit_ufunc(trace.builder, ufunc, tuple(values))
     if ufunc is np.power and _TAKES_ROOTS and loop[1].kind == "f" and not of_scalars:
         results = (_with_roots(trace, values, lifted[1], results[0]),)
@@ -204,8 +210,8 @@ def _constant(trace: Trace, number: Any, dtype: np.dtype, ufunc: np.ufunc) -> Va
         trace.refuse("error", "OverflowError")  # NumPy takes the truth of an int64
     try:
         return trace.builder.constant(number, dtype)
-    except OverflowError:
-        trace.refuse("error", "OverflowError")
+    except (OverflowError, FloatingPointError) as error:
+        trace.refuse("error", type(error).__name__)
 
 
 def _require_nonnegative(trace: Trace, exponent: Value) -> None:

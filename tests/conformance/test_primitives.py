@@ -26,7 +26,14 @@ from jitwise.ops.ufuncs import UFUNCS, emit_ufunc
 
 assert jitwise.ops.__all__
 ELEMENTWISE = [each for each in REGISTRY.values() if each.category == "elementwise"]
-OPERANDS = {"select": 3, "complex": 2, "ldexp": 2}
+OPERANDS = {
+    "scalar_add": 2,
+    "scalar_subtract": 2,
+    "scalar_multiply": 2,
+    "select": 3,
+    "complex": 2,
+    "ldexp": 2,
+}
 pytestmark = pytest.mark.no_round_trip
 
 

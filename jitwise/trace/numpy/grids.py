@@ -205,6 +205,7 @@ def diag(trace: Trace, v: Any, k: Any = 0) -> Tracer:
         return diagonal(trace, operand, k)
     if operand.ndim != 1:
         trace.refuse("error", "ValueError: Input must be 1- or 2-d.")
+    trace.refuse_swapped(operand._value)
     shift = _integer(trace, k)
     if not isinstance(shift, int):
         shift = trace.number(shift)

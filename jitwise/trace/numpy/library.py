@@ -42,7 +42,7 @@ from ...ops.call import (
     results_of,
 )
 from ..conversions import python_int, python_number
-from ..memory import write
+from ..memory import perhaps_shared, write
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, Tracer, concrete
 from ..values import actual
@@ -187,6 +187,7 @@ class Arguments:
         self.shapes: dict[str, Any] = {}
         self.plain: dict[str, Any] = {}
         self.changed = -1
+        self.shares = False  # a result may lie in the memory of an operand
 
     def add_all(self, given: dict[str, Any]) -> None:
         """Arguments by parameter: by place, and by name after one that is left out."""
@@ -271,7 +272,20 @@ class Arguments:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = called(self.known.function, tuple(self.arguments), given)
-        return given[self.changed] if self.changed >= 0 else result
+        if self.changed >= 0:
+            return given[self.changed]
+        arrays = [each for each in results_of(result) if isinstance(each, np.ndarray)]
+        self.shares |= any(np.may_share_memory(one, other) for one in arrays for other in given)
+        return result
+
+    def rebuilt(self, sample: Any, values: list[Any]) -> Any:
+        """Tracers like `sample`. What may lie in the memory of an operand is not written to."""
+        found = rebuilt(self.trace, sample, values)
+        for each in results_of(found) if self.shares else ():
+            for operand in self.operands:
+                if isinstance(each, Tracer):
+                    perhaps_shared(operand, each)
+        return found
 
 
 def _is_small(items: Any) -> bool:
@@ -323,7 +337,7 @@ def _emitted(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any] | 
     values = tuple([each._value for each in made.operands])
     op = raising_call if known.raising or made.changed >= 0 else call
     op = outside_call if known.outside else op
-    return rebuilt(trace, result, list(trace.builder.emit(op, values, attrs)))
+    return made.rebuilt(result, list(trace.builder.emit(op, values, attrs)))
 
 
 def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) -> Any:
@@ -355,7 +369,7 @@ def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) 
         trace.actual.update(zip(emitted, found, strict=True))
         calls[key] = (result, emitted)
     result, emitted = calls[key]
-    return rebuilt(trace, result, list(emitted))
+    return made.rebuilt(result, list(emitted))
 
 
 def _reference(function: Any, name: str) -> Any:

@@ -1,0 +1,162 @@
+"""What NumPy reports of integers and of numbers that do not fit is reported by compiled code too:
+divisions by a zero of the program's text, NumPy scalars that wrap, numbers that become infinite;
+and what NumPy makes read-only is not written to.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+
+import jitwise
+from jitwise.errors import JitwiseWarning
+from jitwise.ops.scalar_arithmetic import OF_SCALARS
+
+INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+BINARY = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
+UNARY = {"negative": operator.neg, "absolute": abs}
+
+
+def edges(dtype):
+    limits = np.iinfo(dtype)
+    middle = 1 << (limits.bits // 2)
+    numbers = {limits.min, limits.min + 1, -1, 0, 1, 2, middle - 1, middle, limits.max}
+    return np.array([each for each in sorted(numbers) if each >= limits.min], dtype)
+
+
+def told(function, *args):
+    """The result, or the exception, and the warnings but jitwise's own."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*args)
+        except Exception as error:
+            result = repr(error)
+    kept = [each for each in caught if not issubclass(each.category, JitwiseWarning)]
+    return result, [(each.category, str(each.message)) for each in kept]
+
+
+def same(function, *args, compiles=True):
+    jitted = jitwise.jit(function)
+    for _ in range(2):
+        expected, found = told(function, *args), told(jitted, *args)
+        assert found[1] == expected[1], args
+        np.testing.assert_array_equal(found[0], expected[0])
+        assert type(found[0]) is type(expected[0])
+        assert getattr(found[0], "dtype", None) == getattr(expected[0], "dtype", None)
+    assert bool(jitted.state.compiles) == compiles
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("name", BINARY)
+def test_scalars_that_wrap_are_reported(name, dtype):
+    numbers, apply = edges(dtype), BINARY[name]
+
+    def function(x, i, j):
+        return apply(x[i], x[j])
+
+    jitted = jitwise.jit(function)
+    for i in range(len(numbers)):
+        for j in range(len(numbers)):
+            assert told(jitted, numbers, i, j) == told(function, numbers, i, j)
+    assert jitted.state.traces <= 2
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("name", UNARY)
+def test_opposites_that_do_not_fit_are_reported(name, dtype):
+    apply = UNARY[name]
+    jitted = jitwise.jit(lambda x: apply(x.max()))
+    for number in edges(dtype):
+        array = np.array([number, number])
+        assert told(jitted, array) == told(lambda x: apply(x.max()), array)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_a_python_int_beside_a_scalar_is_no_array(dtype):
+    for number in edges(dtype):
+        array = np.array([number])
+        same(lambda x: x.max() + 1, array)
+        same(lambda x: 3 * x[0], array)
+
+
+def test_arrays_and_functions_wrap_in_silence():
+    x = np.array([100, -128], "i1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for function in (
+            lambda x: x + x,
+            lambda x: -x,
+            lambda x: np.add(x[0], x[0]),
+            lambda x: np.negative(x[1]),
+            lambda x: x[0] + np.array(x[0]),
+            lambda x: np.square(x[1]),
+            lambda x: x.astype(bool)[0] + x[0],
+        ):
+            np.testing.assert_array_equal(jitwise.jit(function)(x), function(x))
+
+
+def test_a_scalar_that_wraps_is_raised_or_ignored_as_numpy_is_told():
+    jitted = jitwise.jit(lambda x: x[0] * x[0])
+    x = np.array([100], "i1")
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="scalar multiply"):
+        jitted(x)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert jitted(x) == 16
+
+
+def test_every_row_of_scalars_has_a_test():
+    assert {ufunc.__name__ for ufunc in OF_SCALARS} == {*BINARY, *UNARY}
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "divmod"])
+def test_a_division_by_a_zero_of_the_text_is_reported(name, dtype):
+    ufunc, numbers = getattr(np, name), edges(dtype)
+    same(lambda x: ufunc(x, 0), numbers)
+    same(lambda x: ufunc(x, x.dtype.type(0)), numbers)
+    same(lambda x: ufunc(x[1], 0), numbers)
+    same(lambda x: ufunc(x, x * 0), numbers)
+    same(lambda x: ufunc(7, x), numbers)
+
+
+@pytest.mark.parametrize(("dtype", "number"), [("f2", 70000.0), ("f2", 2**40), ("f4", 1e300)])
+def test_a_number_that_becomes_infinite_is_reported(dtype, number):
+    x = np.ones(3, dtype)
+
+    def written(x):
+        x[0] = number
+        return x
+
+    for function in (lambda x: x + number, lambda x: number * x, written):
+        same(function, x, compiles=False)
+    same(lambda x: x + np.inf, x)
+
+
+def test_what_numpy_makes_read_only_is_not_written_to():
+    def first(x):
+        np.lib.stride_tricks.sliding_window_view(x, 2)[0] = 7
+        return x
+
+    def allowed(x):
+        np.lib.stride_tricks.sliding_window_view(x, 2, writeable=True)[0, 0] = 7
+        return x
+
+    for function in (first, allowed):
+        x, y = np.arange(4.0), np.arange(4.0)
+        expected, found = told(function, x), told(jitwise.jit(function), y)
+        assert str(found) == str(expected)
+        np.testing.assert_array_equal(x, y)
+
+
+def test_functions_that_move_elements_keep_a_foreign_byte_order():
+    x = np.arange(3, dtype=">f4")
+    for function in (np.diagflat, np.diag, np.tile, np.repeat, np.roll, np.flip, np.triu):
+        args = (2,) if function in (np.tile, np.repeat, np.roll) else ()
+        assert (
+            jitwise.jit(lambda x, f=function, a=args: f(x, *a))(x).dtype == function(x, *args).dtype
+        )
