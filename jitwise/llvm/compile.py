@@ -188,6 +188,21 @@ def _compile(kernels: dict[str, Kernel], level: int) -> dict[str, CompiledKernel
     }
 
 
+def compile_region(text: ModuleText) -> Library:
+    """Machine code of a region, after LLVM's own passes."""
+    engine = _engine()
+    context = engine.binding.create_context()
+    machine = engine.machine(2)
+    with engine.binding.parse_assembly(text.text, context) as parsed:
+        parsed.verify()
+        options = engine.binding.create_pipeline_tuning_options(speed_level=2)
+        builder = engine.binding.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(parsed, builder)
+        image = machine.emit_object(parsed)
+    counters.modules += 1
+    return load_object(image, text)
+
+
 def generate_object(module: ModuleText, level: int = 0) -> bytes:
     """Object code of `module` for this processor."""
     engine = _engine()

@@ -1,4 +1,4 @@
-"""Ops that hold graphs, steer a program or change what is outside: fusion, check, write.
+"""Ops that hold graphs, steer a program or change what is outside: fusion, region, check, write.
 
     write(%0, %7)        the array given as input %0 gets the elements of %7
 
@@ -37,6 +37,19 @@ fusion = register(
         evaluate=_evaluate_fusion,
         multiple=True,
         hlo="stablehlo.composite",
+    )
+)
+
+# A graph that is one native loop, or several in each other; `passes.regions` makes it.
+region = register(
+    Primitive(
+        name="region",
+        category="control",
+        infer=_infer_fusion,
+        evaluate=_evaluate_fusion,
+        multiple=True,
+        hlo="stablehlo.composite",
+        flops=0,
     )
 )
 

@@ -3,7 +3,8 @@
     %3 = while{cond=@go, body=@step}(...)    ->    the same op, with what becomes of @step
 
 A graph inside is optimised like one of its own: its inputs and outputs stay. Graphs are as deep in
-each other as loops are in the source.
+each other as loops are in the source. A pass that is `whole` looks into them itself, when those
+before it are done with every graph.
 """
 
 from __future__ import annotations
@@ -14,14 +15,28 @@ from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Value
 from ..ir.measured import symbols_measured
 from ..ir.walk import map_graph
-from .pipeline import PassContext, Pipeline
+from .pipeline import Pass, PassContext, Pipeline
 
 NESTED = frozenset(("case", "while"))
 
 
 def run_nested(pipeline: Pipeline, graph: Graph, context: PassContext) -> Graph:
     """What the pipeline makes of `graph` and of every graph in its `case`s and `while`s."""
-    return pipeline.run(_with_inner(pipeline, graph, context), context)
+    for part in _parts(pipeline):
+        if not part.passes[0].whole:
+            graph = _with_inner(part, graph, context)
+        graph = part.run(graph, context)
+    return graph
+
+
+def _parts(pipeline: Pipeline) -> list[Pipeline]:
+    """The pipeline cut before and after each pass that is `whole`."""
+    parts: list[list[Pass]] = []
+    for step in pipeline.passes:
+        if not parts or step.whole or parts[-1][-1].whole:
+            parts.append([])
+        parts[-1].append(step)
+    return [Pipeline(tuple(part)) for part in parts]
 
 
 def _with_inner(pipeline: Pipeline, graph: Graph, context: PassContext) -> Graph:

@@ -58,6 +58,7 @@ class Pass:
     """One step of a pipeline. Subclasses say what `run` does in their docstring."""
 
     name: ClassVar[str]
+    whole: ClassVar[bool] = False  # looks into graphs inside itself, see `nested`
 
     def run(self, graph: Graph, context: PassContext) -> Graph:
         """The changed graph, or `graph` itself when nothing changed."""

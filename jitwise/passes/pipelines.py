@@ -7,9 +7,12 @@ from .dead_code import DeadCode
 from .expand import Expand
 from .fuse import Fuse
 from .pipeline import Pass, Pipeline, parse_pipeline
+from .regions import Regions
 from .simplify import Simplify
 
-PASSES: dict[str, type[Pass]] = {kind.name: kind for kind in (Expand, Simplify, DeadCode, Fuse)}
+PASSES: dict[str, type[Pass]] = {
+    kind.name: kind for kind in (Expand, Simplify, DeadCode, Regions, Fuse)
+}
 
 DEFAULT = Pipeline(
     (
@@ -17,6 +20,7 @@ DEFAULT = Pipeline(
         Expand(),
         Simplify(),
         DeadCode(),
+        Regions(),
         Fuse(),
     )
 )

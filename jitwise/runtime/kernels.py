@@ -72,17 +72,22 @@ def compile_bodies(
     return {body: CompiledBody(layouts[body], *found[key]) for body, key in keys.items()}
 
 
+def register_math() -> None:
+    """Tell the code generator where the functions of the math library are."""
+    if not _registered:
+        from ..llvm import mathlib
+        from . import _native
+
+        mathlib.register(_native.math_symbols())
+        _registered.append(True)
+
+
 def _make(
     bodies: list[tuple[Graph, Layout]], recorder: Recorder, fastmath: bool
 ) -> list[tuple[Kernel, Any, tuple[bool, ...]]]:
     from ..llvm import compile as llvm
-    from . import _native
 
-    if not _registered:
-        from ..llvm import mathlib
-
-        mathlib.register(_native.math_symbols())
-        _registered.append(True)
+    register_math()
     width = llvm.vector_bytes()
     built = [build_kernel(body, layout)._replace(fastmath=fastmath) for body, layout in bodies]
     kernels = [schedule(kernel, width) for kernel in built]

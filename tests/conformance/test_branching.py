@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from test_loops import CASE, SUMS
 
+from jitwise.config import override
 from jitwise.ir.evaluate import evaluate
 from jitwise.ir.parser import parse
 from jitwise.runtime import _native
@@ -63,10 +64,16 @@ BODIES = {
 }
 
 
+def compile_for_machine(graph):
+    """Loops as instructions, also those that would be native."""
+    with override(passes="dead_code,expand,simplify,dead_code,fuse"):
+        return compile_graph(graph)
+
+
 def machine_agrees(graph, *arrays):
     expected = evaluate(graph, [np.copy(each) for each in arrays])
     given = [np.copy(each) for each in arrays]
-    found = compile_graph(graph).run(given)
+    found = compile_for_machine(graph).run(given)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
         assert np.asarray(one).dtype == np.asarray(other).dtype
@@ -163,7 +170,7 @@ def test_loops_inside_of_loops_and_cases():
 
 def test_a_carried_array_that_is_updated_stays_where_it_is():
     graph = parse(FILL.replace("BODY", BODIES["an element"]).replace("RETURN", "%6"))
-    executable = compile_graph(graph)
+    executable = compile_for_machine(graph)
     loop = [each[0] for each in executable.text.instructions]
     inside = loop[loop.index("jump_unless") : loop.index("jump")]
     assert inside.count("alloc") <= 1 and inside.count("copy") <= 2, inside  # the element's
@@ -171,7 +178,9 @@ def test_a_carried_array_that_is_updated_stays_where_it_is():
 
 def test_an_int_that_overflows_or_a_check_that_fails_is_run_again():
     text = FILL.replace("BODY", BODIES["kept"].replace("i + 1", "i*i*i*i + 9999999"))
-    executable = compile_graph(parse(text.replace("RETURN", "%6").replace("less", "not_equal")))
+    executable = compile_for_machine(
+        parse(text.replace("RETURN", "%6").replace("less", "not_equal"))
+    )
     with pytest.raises(_native.Deoptimize):
         executable.run([np.ones(3), np.ones(3)])
 
@@ -180,7 +189,7 @@ ENDLESS = FILL.replace("BODY", BODIES["computed"]).replace("less(%0, %3)", "equa
 
 
 def test_an_interrupt_ends_a_loop_and_the_next_call_works():
-    executable = compile_graph(parse(ENDLESS.replace("RETURN", "%6")))
+    executable = compile_for_machine(parse(ENDLESS.replace("RETURN", "%6")))
     for _ in range(2):
         timer = threading.Timer(0.2, _thread.interrupt_main)
         timer.start()

@@ -157,7 +157,10 @@ PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape) {
 }
 
 void Frame::poll() {
-    if (++polls % polls_to_a_look != 0) return;
+    if (++polls % polls_to_a_look == 0) look();
+}
+
+void Frame::look() {
     const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                  std::chrono::steady_clock::now().time_since_epoch())
                                  .count();

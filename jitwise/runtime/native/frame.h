@@ -67,6 +67,7 @@ struct Frame {
     }
     // In a loop: lets other threads of Python run now and then, and raises what a signal asks for.
     void poll();
+    void look();  // the same at once
     void need_gil() {
         if (released != nullptr) {
             PyEval_RestoreThread(released);
@@ -101,6 +102,7 @@ Status status_of_exception();
 PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape);
 
 void execute_kernel(Frame &frame, const Instruction &instruction);
+void execute_region(Frame &frame, const Instruction &instruction);
 void execute_view(Frame &frame, const Instruction &instruction);
 void execute_reshape(Frame &frame, const Instruction &instruction);
 // False: the elements must be copied, and only the shape of the slot is set.

@@ -32,6 +32,43 @@ void execute_kernel(Frame &frame, const Instruction &now) {
 
 namespace {
 
+// The code of a region knows no exceptions of C++. From the first poll on it runs without the GIL.
+int poll_region(Frame *frame) {
+    try {
+        frame->look();
+        frame->release_gil();
+        return 0;
+    } catch (const PythonError &) {
+        return 1;
+    }
+}
+
+}  // namespace
+
+// words: in slots, out slots, dims.
+void execute_region(Frame &frame, const Instruction &now) {
+    const int *words = frame.words(now);
+    const int operands = now.in_count + now.out_count;
+    SmallBuffer<char *, 16> data(operands + 1);
+    SmallBuffer<std::int64_t, 32> strides(now.ndim + 1);
+    SmallBuffer<std::int64_t, 16> sizes(now.word_count + 1);
+    int count = 0;
+    for (int k = 0; k < operands; ++k) {
+        const View &view = frame.slots[words[k]].view;
+        data[k] = view.data;
+        if (k < now.in_count)
+            for (int axis = 0; axis < view.ndim; ++axis) strides[count++] = view.strides[axis];
+        else if (view.owner != nullptr)
+            frame.before_write(true);
+    }
+    for (int k = 0; k < now.word_count; ++k) sizes[k] = frame.dims[words[operands + k]];
+    const int status = now.region(data.data(), strides.data(), sizes.data(), &frame, poll_region);
+    if (status == 1) throw Deoptimized();
+    if (status != 0) throw PythonError();
+}
+
+namespace {
+
 struct Range {
     const char *begin, *end;
 };

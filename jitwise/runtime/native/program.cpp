@@ -232,6 +232,7 @@ void execute(Frame &frame, const Program &program) {
             if (execute_jump(frame, now, place)) place = static_cast<std::size_t>(now.at) - 1;
             break;
         case Opcode::move: execute_move(frame, now); break;
+        case Opcode::region: execute_region(frame, now); break;
         }
     }
 }

@@ -68,10 +68,16 @@ enum class Opcode : std::uint8_t {
     jump,
     jump_unless,
     move,
+    region,
 };
 
 struct Frame;
 struct Instruction;
+
+// A native loop: the first element of each operand and result, the strides of operands in bytes, one
+// after another, sizes, and how to look for signals. 0: done, 1: run as Python, 2: an exception.
+using Region = int (*)(char **data, const std::int64_t *strides, const std::int64_t *sizes,
+                       Frame *frame, int (*poll)(Frame *));
 using LibraryFunction = void (*)(Frame &, const Instruction &);
 
 // What a host instruction calls: with the operands, then `more` (a tuple), of which the last have
@@ -97,6 +103,7 @@ struct Instruction {
         const Kernel *kernel;
         const HostCall *host;
         LibraryFunction library;
+        Region region;
         std::int64_t constant;  // index into Program::constants
     };
     Instruction() : op(Opcode::free), kernel(nullptr) {}

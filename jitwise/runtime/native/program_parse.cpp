@@ -91,6 +91,7 @@ private:
     }
     void parse_alloc(Instruction &now, nb::handle tuple);
     void parse_kernel(Instruction &now, nb::handle tuple);
+    void parse_region(Instruction &now, nb::handle tuple);
     void parse_scalar(Instruction &now, nb::handle tuple);
     void parse_view(Instruction &now, nb::handle tuple);
     void parse_copy(Instruction &now, nb::handle tuple);
@@ -116,8 +117,9 @@ Opcode opcode_named(const std::string &name) {
     static const char *const names[] = {"alloc",     "free",    "kernel",    "scalar",  "dimension",
                                         "transpose", "slice",   "broadcast", "reshape", "reverse",
                                         "copy",      "library", "host",      "check",
-                                        "measure",   "jump",    "jump_unless", "move"};
-    for (int i = 0; i < 18; ++i)
+                                        "measure",   "jump",    "jump_unless", "move",
+                                        "region"};
+    for (int i = 0; i < 19; ++i)
         if (name == names[i]) return static_cast<Opcode>(i);
     reject("no instruction " + name);
 }
@@ -157,6 +159,19 @@ void Parser::parse_kernel(Instruction &now, nb::handle tuple) {
     int outer = word(tuple[5]);
     if (outer < 0 || outer > now.ndim || now.ndim > max_rank)
         reject("bad iteration space of kernel " + kernel->name);
+}
+
+// ("region", address, owner, in slots, out slots, dims)
+void Parser::parse_region(Instruction &now, nb::handle tuple) {
+    now.region = reinterpret_cast<Region>(nb::cast<std::uintptr_t>(tuple[1]));
+    if (now.region == nullptr) reject("no region");
+    program_.references.attr("append")(tuple[2]);
+    for (nb::handle item : nb::object(tuple[3])) {
+        now.ndim += use(word(item)).ndim;
+        ++now.in_count;
+    }
+    for (nb::handle item : nb::object(tuple[4])) use(word(item)), ++now.out_count;
+    now.word_count = dims(tuple[5]);
 }
 
 void Parser::parse_scalar(Instruction &now, nb::handle tuple) {
@@ -400,6 +415,7 @@ void Parser::parse(nb::handle tuple) {
         if (is_output(now.slot)) reject("an output is not freed");
         break;
     case Opcode::kernel: parse_kernel(now, tuple); break;
+    case Opcode::region: parse_region(now, tuple); break;
     case Opcode::scalar: parse_scalar(now, tuple); break;
     case Opcode::dimension:
         now.slot = nb::cast<int>(tuple[1]);

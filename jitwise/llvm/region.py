@@ -1,0 +1,460 @@
+"""A region as one LLVM function: scalar code with loops, run-time sizes and strides.
+
+    i32 region(ptr data, ptr strides, ptr sizes, ptr frame, ptr poll)
+
+`data` points to the first element of each operand, then of each result; `strides` are those of the
+operands, in bytes. What a loop carries is on the stack here and in registers after LLVM's passes; a
+carried array is updated in the memory of the result, which begins as the operand. Views are an
+address and strides; elementwise work on arrays is done at the element that is asked for.
+
+0 is returned when all is done, 1 when a check fails, a size overflows or a slice leaves its array
+(the call then runs as Python), 2 when a signal's handler raised. Back edges count down to a poll.
+No arithmetic is reassociated or contracted, and no loop is assumed to end.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.dims import Size
+from ..ir.graph import Graph, Op, Value
+from . import region_sizes, region_views
+from .convert import X86
+from .emit import ModuleText
+from .operations import BOOL, Operand, Operations
+from .region_views import Array, Computed, Elements
+from .text import PARTS, SCALARS, FunctionText
+
+FLOAT_REGISTER = "x" if platform.machine() in X86 else "w"
+INT = np.dtype(np.int64)
+POLL = 1 << 16  # back edges, or elements, between two polls
+SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
+Known = dict[Value, Any]  # an Operand, or Elements
+
+
+class RegionOperations(Operations):
+    """One lane; divisions that NumPy has an answer of its own for leave the region."""
+
+    emission: Emission
+
+    def floor_divide(self, left: Operand, right: Operand) -> Operand:
+        """See `Operations`."""
+        return self._divide(left, right)[0]
+
+    def remainder(self, left: Operand, right: Operand) -> Operand:
+        """See `Operations`."""
+        return self._divide(left, right)[1]
+
+    def truncated_remainder(self, left: Operand, right: Operand) -> Operand:
+        """See `Operations`."""
+        self._guard(left, right)
+        return self.instruction("urem" if left.dtype.kind == "u" else "srem", left, right)
+
+    def _guard(self, left: Operand, right: Operand) -> None:
+        known = self.constant_of(right)
+        if known is None or known == 0:
+            self.emission.require(self.compare("ne", right, self.constant(0, right.dtype)).text)
+        if left.dtype.kind == "i" and (known is None or known == -1):
+            least = self.constant(np.iinfo(left.dtype).min, left.dtype)
+            first = self.compare("ne", left, least)
+            second = self.compare("ne", right, self.constant(-1, right.dtype))
+            self.emission.require(self.instruction("or", first, second).text)
+
+    def _divide(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+        self._guard(left, right)
+        if left.dtype.kind == "u":
+            return self.instruction("udiv", left, right), self.instruction("urem", left, right)
+        quotient = self.instruction("sdiv", left, right)
+        rest = self.instruction("srem", left, right)
+        zero = self.constant(0, left.dtype)
+        signs = self.compare("slt", self.instruction("xor", rest, right), zero)
+        wrong = self.instruction("and", self.compare("ne", rest, zero), signs)
+        less = self.instruction("sub", quotient, self.constant(1, left.dtype))
+        more = self.instruction("add", rest, right)
+        return self.select(wrong, less, quotient), self.select(wrong, more, rest)
+
+
+def emit_region(graph: Graph, symbols: Sequence[str]) -> ModuleText:
+    """The module of a region; `symbols` are those of `sizes`, in order."""
+    operations = RegionOperations()
+    lines = Emission(graph, symbols, operations).run()
+    parts = [*operations.declarations.values(), *operations.support.values(), *lines]
+    if operations.metadata:
+        parts.append(operations.metadata)
+    return ModuleText("\n".join(parts) + "\n", (("region",),), frozenset(operations.symbols))
+
+
+class Emission:
+    """Writes one region."""
+
+    def __init__(self, graph: Graph, symbols: Sequence[str], operations: RegionOperations) -> None:
+        self.graph = graph
+        self.e = operations
+        self.function = operations.function = FunctionText()
+        operations.lanes = 1
+        operations.emission = self
+        self.stack: list[str] = []  # lines that declare variables
+        self.labels = 0
+        self.sizes: dict[Size, str] = {}
+        self.symbols: dict[str, str] = {
+            name: self.define(f"load i64, ptr {self.offset('%sizes', 8 * place)}")
+            for place, name in enumerate(symbols)
+        }
+
+    def run(self) -> list[str]:
+        """The lines of the function."""
+        graph = self.graph
+        known: Known = {}
+        before = 0
+        for place, value in enumerate(graph.inputs):
+            pointer = self.define(f"load ptr, ptr {self.offset('%data', 8 * place)}")
+            sizes = [self.size(size) for size in value.type.shape]
+            strides = [
+                self.define(f"load i64, ptr {self.offset('%strides', 8 * (before + axis))}")
+                for axis in range(len(sizes))
+            ]
+            before += len(sizes)
+            known[value] = self.element(Array(value.type.dtype, pointer, sizes, strides))
+        outs = self._results(known)
+        self.counter = self.variable("i64")
+        self.function.line(f"store i64 {POLL}, ptr {self.counter}")
+        self.ops(graph, known)
+        for value, out in zip(graph.outputs, outs, strict=True):
+            if not value.type.shape:
+                self.store(known[value], out)
+        function = self.function
+        function.line("ret i32 0")
+        function.label("deoptimize")
+        function.line("ret i32 1")
+        function.label("interrupted")
+        function.line("ret i32 2")
+        head = f"define i32 @region({SIGNATURE}) nounwind {{"
+        return [head, "entry:", *function.allocations(), *self.stack, *function.lines, "}"]
+
+    def _results(self, known: Known) -> list[str]:
+        """Where the results are; what a loop carries begins there."""
+        graph, outs = self.graph, []
+        for place, value in enumerate(graph.outputs):
+            number = len(graph.inputs) + place
+            pointer = self.define(f"load ptr, ptr {self.offset('%data', 8 * number)}")
+            outs.append(pointer)
+            if value.type.shape:
+                sizes = [self.size(size) for size in value.type.shape]
+                strides = region_views.dense(self, value.type.dtype, sizes)
+                known[graph.inputs[place]] = Array(value.type.dtype, pointer, sizes, strides)
+        return outs
+
+    # Text
+
+    def define(self, text: str) -> str:
+        """A new name for what an instruction gives."""
+        return self.function.define(text)
+
+    def offset(self, pointer: str, count: int | str) -> str:
+        """A pointer so many bytes further on."""
+        if count in (0, "0"):
+            return pointer
+        return self.define(f"getelementptr i8, ptr {pointer}, i64 {count}")
+
+    def arithmetic(self, opcode: str, left: str, right: str) -> str:
+        """Of two i64; the constants that change nothing are left out."""
+        neutral = "1" if opcode == "mul" else "0"
+        if right == neutral:
+            return left
+        if left == neutral and opcode != "sub":
+            return right
+        if opcode == "mul" and "0" in (left, right):
+            return "0"
+        return self.define(f"{opcode} i64 {left}, {right}")
+
+    def variable(self, type: str) -> str:
+        """A variable, which LLVM keeps in a register."""
+        name = f"%variable{len(self.stack)}"
+        self.stack.append(f"  {name} = alloca {type}")
+        return name
+
+    def label(self, word: str) -> str:
+        """A new name for a block."""
+        self.labels += 1
+        return f"{word}{self.labels}"
+
+    def require(self, condition: str) -> None:
+        """Leave the region unless an i1 is true."""
+        after = self.label("holds")
+        self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
+        self.function.label(after)
+
+    def size(self, size: Size) -> str:
+        """The value of a size."""
+        return region_sizes.emit(self, size)
+
+    # Elements in memory
+
+    def element(self, array: Array) -> Any:
+        """An array of rank 0 is its element."""
+        return array if array.sizes else self.load(array.pointer, array.dtype)
+
+    def load(self, pointer: str, dtype: np.dtype) -> Operand:
+        """The element at an address."""
+        part = PARTS.get(dtype)
+        if part is not None:
+            real = self.load(pointer, part)
+            return self.e.complex(real, self.load(self.offset(pointer, part.itemsize), part))
+        if dtype == BOOL:
+            byte = self.define(f"load i8, ptr {pointer}")
+            return Operand(self.define(f"icmp ne i8 {byte}, 0"), dtype)
+        return Operand(self.define(f"load {SCALARS[dtype]}, ptr {pointer}, align 1"), dtype)
+
+    def store(self, operand: Operand, pointer: str) -> None:
+        """Write an element."""
+        dtype = operand.dtype
+        if operand.imag is not None:
+            self.store(self.e.real(operand), pointer)
+            self.store(self.e.imag(operand), self.offset(pointer, PARTS[dtype].itemsize))
+        elif dtype == BOOL:
+            byte = self.define(f"zext i1 {operand.text} to i8")
+            self.function.line(f"store i8 {byte}, ptr {pointer}")
+        else:
+            self.function.line(f"store {SCALARS[dtype]} {operand.text}, ptr {pointer}, align 1")
+
+    def loop(self, count: str, body: Callable[[str], None]) -> None:
+        """`body` for 0 .. count - 1."""
+        if count == "1":
+            body("0")
+            return
+        variable = self.variable("i64")
+        test, inside, after = self.label("test"), self.label("inside"), self.label("after")
+        self.function.line(f"store i64 0, ptr {variable}")
+        self.function.line(f"br label %{test}")
+        self.function.label(test)
+        now = self.define(f"load i64, ptr {variable}")
+        more = self.define(f"icmp slt i64 {now}, {count}")
+        self.function.line(f"br i1 {more}, label %{inside}, label %{after}")
+        self.function.label(inside)
+        body(now)
+        next = self.define(f"add i64 {now}, 1")
+        self.function.line(f"store i64 {next}, ptr {variable}")
+        self.function.line(f"br label %{test}")
+        self.function.label(after)
+
+    def poll(self, weight: str = "1") -> None:
+        """Count down to a look for signals."""
+        left = self.define(f"load i64, ptr {self.counter}")
+        less = self.define(f"sub i64 {left}, {weight}")
+        self.function.line(f"store i64 {less}, ptr {self.counter}")
+        looks, after = self.label("poll"), self.label("polled")
+        empty = self.define(f"icmp sle i64 {less}, 0")
+        self.function.line(f"br i1 {empty}, label %{looks}, label %{after}, !prof !0")
+        self.e.metadata = '!0 = !{!"branch_weights", i32 1, i32 65536}'
+        self.function.label(looks)
+        status = self.define("call i32 %poll(ptr %frame)")
+        self.function.line(f"store i64 {POLL}, ptr {self.counter}")
+        fine = self.define(f"icmp eq i32 {status}, 0")
+        self.function.line(f"br i1 {fine}, label %{after}, label %interrupted")
+        self.function.label(after)
+
+    # Ops
+
+    def graph_inside(self, graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+        """The outputs of a graph on these values."""
+        self.sizes = dict(self.sizes)
+        known: Known = dict(zip(graph.inputs, arguments, strict=True))
+        for name, origin in graph.symbols.items():
+            given = arguments[origin[1]]
+            self.symbols[name] = (
+                given.sizes[origin[2]] if origin[0] == "size" else given.text  # type: ignore[misc]
+            )
+        self.ops(graph, known)
+        return [known[value] for value in graph.outputs]
+
+    def ops(self, graph: Graph, known: Known) -> None:
+        """Every op of a graph."""
+        for op in graph.ops:
+            write = getattr(self, f"op_{op.primitive.name}", None)
+            given = [known[value] for value in op.operands]
+            results = write(op, given) if write else self.elementwise(op, given)
+            known.update(zip(op.results, results, strict=True))
+
+    def elementwise(self, op: Op, given: list[Any]) -> list[Any]:
+        """The primitive's own lowering, now or at each element."""
+        lower = op.primitive.lower
+        assert lower is not None
+
+        def apply(operands: list[Operand]) -> Operand:
+            return lower[operands[0].dtype.kind](self.e, dict(op.attrs), *operands)
+
+        if not op.results[0].type.shape:
+            return [apply(given)]
+        sizes = [self.size(size) for size in op.results[0].type.shape]
+
+        def at(indices: list[str]) -> Operand:
+            return apply([x if isinstance(x, Operand) else x.at(self, indices) for x in given])
+
+        return [Computed(op.results[0].type.dtype, sizes, at)]
+
+    def op_constant(self, op: Op, given: list[Any]) -> list[Any]:
+        """A number."""
+        return [self.e.constant(op.attrs["value"], op.results[0].type.dtype)]
+
+    def op_dimension(self, op: Op, given: list[Any]) -> list[Any]:
+        """A size as a number."""
+        return [Operand(self.size(op.attrs["size"]), INT)]
+
+    def op_check(self, op: Op, given: list[Any]) -> list[Any]:
+        """Leave the region where it does not hold."""
+        self.require(given[0].text)
+        return []
+
+    def op_measure(self, op: Op, given: list[Any]) -> list[Any]:
+        """A number as a size."""
+        self.symbols[op.attrs["symbols"][0]] = given[0].text
+        return []
+
+    def view(self, op: Op, given: list[Any]) -> list[Any]:
+        """Another look at the same elements."""
+        source: Any = given[0]
+        if isinstance(source, Operand):
+            single = source
+            source = Computed(single.dtype, [], lambda indices: single)
+        result = region_views.VIEWS[op.primitive.name](self, op, source, given[1:])
+        return [result if result.sizes else result.at(self, [])]
+
+    op_slice = op_reshape = op_transpose = op_reverse = op_broadcast_in_dim = op_gather = view
+
+    def op_update_slice(self, op: Op, given: list[Any]) -> list[Any]:
+        """Write a part."""
+        whole, part = given
+        sizes = [part.sizes[axis] for axis in range(len(part.sizes))]
+        self.copy(
+            region_views.part(self, whole, op.attrs["starts"], op.attrs["strides"], sizes), part
+        )
+        return [whole]
+
+    def op_scatter(self, op: Op, given: list[Any]) -> list[Any]:
+        """Write at a position."""
+        whole, part, *positions = given
+        self.copy(region_views.gather(self, op, whole, positions), part)
+        return [whole]
+
+    def copy(self, target: Array, source: Elements | Operand) -> None:
+        """Write all elements of a part."""
+
+        def axis(indices: list[str]) -> None:
+            if len(indices) < len(target.sizes):
+                self.loop(target.sizes[len(indices)], lambda now: axis([*indices, now]))
+                return
+            value = source if isinstance(source, Operand) else source.at(self, indices)
+            self.store(value, target.address(self, indices))
+
+        axis([])
+        if any(size != "1" for size in target.sizes):
+            total = "1"
+            for size in target.sizes:
+                total = self.arithmetic("mul", total, size)
+            self.poll(total)
+
+    # Graphs inside
+
+    def variables(self, values: Sequence[Any]) -> list[list[str]]:
+        """A variable for each single value, two for a complex one; none for arrays."""
+        return [
+            [self.variable(SCALARS[PARTS.get(x.dtype, x.dtype)]) for _ in self.parts(x)]
+            if isinstance(x, Operand)
+            else []
+            for x in values
+        ]
+
+    def parts(self, x: Operand) -> list[Operand]:
+        """The real values that a value is."""
+        return [x] if x.imag is None else [self.e.real(x), self.e.imag(x)]
+
+    def keep(self, values: Sequence[Any], variables: list[list[str]]) -> None:
+        """Write to variables."""
+        for x, names in zip(values, variables, strict=True):
+            for name, part in zip(names, self.parts(x) if names else [], strict=True):
+                self.function.line(f"store {SCALARS[part.dtype]} {part.text}, ptr {name}")
+
+    def kept(self, values: Sequence[Any], variables: list[list[str]]) -> list[Any]:
+        """Read from variables; arrays are where they were."""
+        found = []
+        for x, names in zip(values, variables, strict=True):
+            if not names:
+                found.append(x)
+                continue
+            part = PARTS.get(x.dtype, x.dtype)
+            read = [self.define(f"load {SCALARS[part]}, ptr {name}") for name in names]
+            found.append(Operand(read[0], x.dtype, *read[1:]))
+        return found
+
+    def op_while(self, op: Op, given: list[Any]) -> list[Any]:
+        """A loop."""
+        cond, body = op.attrs["cond"], op.attrs["body"]
+        count = len(body.outputs)
+        variables = self.variables(given[:count])
+        self.keep(given[:count], variables)
+        test, inside, after = self.label("while"), self.label("body"), self.label("done")
+        known = self.sizes
+        self.function.line(f"br label %{test}")
+        self.function.label(test)
+        carried = self.kept(given[:count], variables)
+        (go,) = self.graph_inside(cond, [*carried, *given[count:]])
+        self.function.line(f"br i1 {go.text}, label %{inside}, label %{after}")
+        self.function.label(inside)
+        self.sizes = known
+        outputs = self.graph_inside(body, [*carried, *given[count:]])
+        self.keep(outputs, variables)
+        self.poll()
+        self.function.line(f"br label %{test}")
+        self.function.label(after)
+        self.sizes = known
+        return self.kept(given[:count], variables)
+
+    def op_case(self, op: Op, given: list[Any]) -> list[Any]:
+        """One of several graphs."""
+        index, *operands = given
+        branches: tuple[Graph, ...] = op.attrs["branches"]
+        known, after = self.sizes, self.label("chosen")
+        labels = [self.label("branch") for _ in branches]
+        if index.dtype == BOOL:
+            self.function.line(f"br i1 {index.text}, label %{labels[1]}, label %{labels[0]}")
+        else:
+            cases = " ".join(
+                f"i64 {place}, label %{name}" for place, name in enumerate(labels[:-1])
+            )
+            self.function.line(f"switch i64 {index.text}, label %{labels[-1]} [ {cases} ]")
+        variables: list[list[str]] = []
+        outputs: list[Any] = []
+        for branch, name in zip(branches, labels, strict=True):
+            self.function.label(name)
+            self.sizes = known
+            outputs = self.graph_inside(branch, self.hidden(branch, operands))
+            variables = variables or self.variables(outputs)
+            self.keep(outputs, variables)
+            self.function.line(f"br label %{after}")
+        self.function.label(after)
+        self.sizes = known
+        return self.kept(outputs, variables)
+
+    def hidden(self, branch: Graph, operands: list[Any]) -> list[Any]:
+        """Floats that a branch computes with: LLVM is not to do so where the branch is not taken,
+        which would raise its floating-point flags.
+        """
+        if all(op.primitive.flops == 0 or op.primitive.lower is None for op in branch.ops):
+            return operands
+        return [self.hide(x) if isinstance(x, Operand) else x for x in operands]
+
+    def hide(self, x: Operand) -> Operand:
+        """The same number, behind a barrier that has to stay where it is."""
+        part = PARTS.get(x.dtype, x.dtype)
+        if part.kind != "f" or part.itemsize < 4:
+            return x
+        type = SCALARS[part]
+        names = [
+            self.define(f'call {type} asm sideeffect "", "={FLOAT_REGISTER},0"({type} {each.text})')
+            for each in self.parts(x)
+        ]
+        return Operand(names[0], x.dtype, *names[1:])

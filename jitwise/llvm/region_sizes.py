@@ -1,0 +1,75 @@
+"""Sizes in a region: arithmetic on i64 that leaves the region where it overflows.
+
+n*m - 1    ->    mul n, m; sub 1, each followed by a branch to `deoptimize`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ir.dims import Atom, Dim, Size
+
+if TYPE_CHECKING:
+    from .region import Emission
+
+
+def emit(region: Emission, size: Size) -> str:
+    """The value of a size: a name, or a number."""
+    if not isinstance(size, Dim):
+        if not -(2**63) <= size < 2**63:
+            raise OverflowError(f"{size} is no 64-bit size")
+        return str(int(size))
+    found = region.sizes.get(size)
+    if found is None:
+        found = region.sizes[size] = _polynomial(region, size)
+    return found
+
+
+def _polynomial(region: Emission, size: Dim) -> str:
+    total: str | None = None
+    for atoms, coefficient in sorted(size.terms, key=lambda term: term[1] < 0):
+        scale = abs(coefficient) if total is not None else coefficient
+        term = _monomial(region, atoms, scale)
+        if total is None:
+            total = term
+        else:
+            total = checked(region, "sub" if coefficient < 0 else "add", total, term)
+    assert total is not None
+    return total
+
+
+def _monomial(region: Emission, atoms: tuple[Atom, ...], scale: int) -> str:
+    factors = [_atom(region, atom) for atom in atoms]
+    if scale != 1 or not factors:
+        factors.append(emit(region, scale))
+    product = factors[0]
+    for factor in factors[1:]:
+        product = checked(region, "mul", product, factor)
+    return product
+
+
+def _atom(region: Emission, atom: Atom) -> str:
+    if atom.operation == "symbol":
+        return region.symbols[atom.text]
+    left, right = emit(region, atom.left), emit(region, atom.right)  # type: ignore[arg-type]
+    if atom.operation in ("min", "max"):
+        return call(region, f"llvm.s{atom.operation}.i64", "i64", left, right)
+    from .region import INT, Operand
+
+    operands = Operand(left, INT), Operand(right, INT)
+    divide = region.e.floor_divide if atom.operation == "floordiv" else region.e.remainder
+    return divide(*operands).text
+
+
+def checked(region: Emission, opcode: str, left: str, right: str) -> str:
+    """The exact result, or the end of the region."""
+    pair = call(region, f"llvm.s{opcode}.with.overflow.i64", "{i64, i1}", left, right)
+    overflows = region.define(f"extractvalue {{i64, i1}} {pair}, 1")
+    region.require(region.define(f"xor i1 {overflows}, true"))
+    return region.define(f"extractvalue {{i64, i1}} {pair}, 0")
+
+
+def call(region: Emission, name: str, result: str, left: str, right: str) -> str:
+    """Call a function of LLVM on two i64."""
+    region.e.declarations[name] = f"declare {result} @{name}(i64, i64)"
+    return region.define(f"call {result} @{name}(i64 {left}, i64 {right})")

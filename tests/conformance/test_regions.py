@@ -1,0 +1,303 @@
+"""A loop whose steps are small is one native function with the meaning of its graph."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from jitwise.ir.evaluate import evaluate
+from jitwise.ir.parser import parse
+from jitwise.ir.verify import verify
+from jitwise.runtime import _native as native
+from jitwise.runtime.executable import compile_graph
+
+COLLATZ = """
+    graph go(%0: i64[], %1: i64[]) {
+      %2: i64[] = constant{value=i64(1)}()
+      %3: bool[] = greater(%0, %2)
+      return %3
+    }
+    graph even(%0: i64[]) {
+      %1: i64[] = constant{value=i64(2)}()
+      %2: i64[] = floor_divide(%0, %1)
+      return %2
+    }
+    graph odd(%0: i64[]) {
+      %1: i64[] = constant{value=i64(3)}()
+      %2: i64[] = multiply(%0, %1)
+      %3: i64[] = constant{value=i64(1)}()
+      %4: i64[] = add(%2, %3)
+      return %4
+    }
+    graph step(%0: i64[], %1: i64[]) {
+      %2: i64[] = constant{value=i64(2)}()
+      %3: i64[] = remainder(%0, %2)
+      %4: i64[] = case{branches=(@even, @odd)}(%3, %0)
+      %5: i64[] = constant{value=i64(1)}()
+      %6: i64[] = add(%1, %5)
+      return %4, %6
+    }
+    graph f(%0: i64[]) {
+      %1: i64[] = constant{value=i64(0)}()
+      %2: i64[], %3: i64[] = while{cond=@go, body=@step}(%0, %1)
+      return %3
+    }"""
+
+GO = """
+    graph go(%0: i64[], %1: DTYPE[n], %2: DTYPE[n]) {
+      %3: i64[] = dimension{size=n}()
+      %4: bool[] = less(%0, %3)
+      return %4
+    }"""
+REVERSED_SUM = (
+    GO
+    + """
+    graph step(%0: i64[], %1: DTYPE[n], %2: DTYPE[n]) where i = value(0) {
+      %3: DTYPE[] = gather{axes=(0,)}(%2, %0)
+      %4: DTYPE[1] = slice{starts=(n - i - 1,), strides=(1,), sizes=(1,)}(%1)
+      %5: DTYPE[] = reshape{sizes=()}(%4)
+      %6: DTYPE[] = add(%3, %5)
+      %7: DTYPE[1] = reshape{sizes=(1,)}(%6)
+      %8: DTYPE[n] = update_slice{starts=(i,), strides=(1,)}(%1, %7)
+      %9: i64[] = dimension{size=i + 1}()
+      return %9, %8
+    }
+    graph f(%0: DTYPE[n]) where n = size(0, 0) {
+      %1: i64[] = constant{value=i64(0)}()
+      %2: i64[], %3: DTYPE[n] = while{cond=@go, body=@step}(%1, %0, %0)
+      return %2, %3
+    }"""
+)
+
+# Rows below row k lose their first elements: elimination without pivots.
+ELIMINATION = """
+    graph go(%0: i64[], %1: f64[n, n]) {
+      %2: i64[] = dimension{size=n}()
+      %3: bool[] = less(%0, %2)
+      return %3
+    }
+    graph rows(%0: i64[], %1: f64[n, n], %2: i64[]) {
+      %3: i64[] = dimension{size=n}()
+      %4: bool[] = less(%0, %3)
+      return %4
+    }
+    graph columns(%0: i64[], %1: f64[n, n], %2: i64[], %3: i64[], %4: f64[]) {
+      %5: i64[] = dimension{size=n}()
+      %6: bool[] = less(%0, %5)
+      return %6
+    }
+    graph column(%0: i64[], %1: f64[n, n], %2: i64[], %3: i64[], %4: f64[]) where j = value(0) {
+      %5: f64[] = gather{axes=(0, 1)}(%1, %2, %0)
+      %6: f64[] = gather{axes=(0, 1)}(%1, %3, %0)
+      %7: f64[] = multiply(%4, %5)
+      %8: f64[] = subtract(%6, %7)
+      %9: f64[n, n] = scatter{axes=(0, 1)}(%1, %8, %3, %0)
+      %10: i64[] = dimension{size=j + 1}()
+      return %10, %9
+    }
+    graph row(%0: i64[], %1: f64[n, n], %2: i64[]) where i = value(0), k = value(2) {
+      %3: f64[] = gather{axes=(0, 1)}(%1, %0, %2)
+      %4: f64[] = gather{axes=(0, 1)}(%1, %2, %2)
+      %5: f64[] = divide(%3, %4)
+      %6: i64[], %7: f64[n, n] = while{cond=@columns, body=@column}(%2, %1, %2, %0, %5)
+      %8: i64[] = dimension{size=i + 1}()
+      return %8, %7
+    }
+    graph step(%0: i64[], %1: f64[n, n]) where p = value(0) {
+      %2: i64[] = dimension{size=p + 1}()
+      %3: i64[], %4: f64[n, n] = while{cond=@rows, body=@row}(%2, %1, %0)
+      return %2, %4
+    }
+    graph f(%0: f64[n, n]) where n = size(0, 0) {
+      %1: i64[] = constant{value=i64(0)}()
+      %2: i64[], %3: f64[n, n] = while{cond=@go, body=@step}(%1, %0)
+      return %3
+    }"""
+
+
+def words(executable):
+    return [instruction[0] for instruction in executable.text.instructions]
+
+
+def same(text, *arrays, regions=1):
+    """The results, which are those of `evaluate`."""
+    graph = parse(text)
+    verify(graph)
+    executable = compile_graph(graph)
+    assert words(executable).count("region") == regions
+    with np.errstate(all="ignore"):
+        expected = evaluate(graph, [np.copy(array) for array in arrays])
+    for found, wanted in zip(executable.run(arrays), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype
+    return executable
+
+
+@pytest.mark.parametrize("start", [-3, 1, 2, 27, 97, 871])
+def test_a_loop_of_single_values(start):
+    assert "jump" not in words(same(COLLATZ, np.int64(start)))
+
+
+DTYPES = ["bool", "i8", "u8", "i32", "u64", "i64", "f16", "f32", "f64", "c64", "c128"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("length", [0, 1, 2, 9])
+def test_elements_are_read_and_written_in_place(dtype, length):
+    kind = {"b": "bool", "c": f"complex{dtype[1:]}"}.get(dtype[0]) or (
+        {"i": "int", "u": "uint", "f": "float"}[dtype[0]] + dtype[1:]
+    )
+    x = (np.arange(2 * length) * 37 % 101 - 3).astype(kind)
+    text = REVERSED_SUM.replace("DTYPE", dtype)
+    before = x.copy()
+    for array in (x[:length], x[::2], x[::-2]):
+        same(text, array)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7])
+def test_loops_in_loops_are_one_function(length):
+    x = np.random.default_rng(0).random((length, length)) + np.eye(length)
+    same(ELIMINATION, x)
+    same(ELIMINATION, x.T)
+    same(ELIMINATION, np.asfortranarray(x)[::-1])
+
+
+def test_equal_regions_are_compiled_once():
+    from jitwise.runtime import regions
+
+    text = COLLATZ.replace("value=i64(3)", "value=i64(5)")
+    compile_graph(parse(text))
+    built = regions.counters.built
+    compile_graph(parse(text))
+    assert regions.counters.built == built
+
+
+def body(lines, result):
+    """A loop over i < n that carries an array `%1` beside an unchanged `%2`."""
+    step = "\ngraph step(%0: i64[], %1: f64[n], %2: f64[n]) where i = value(0) {\n"
+    return (
+        GO.replace("DTYPE", "f64")
+        + f"{step}{lines}\n %99: i64[] = dimension{{size=i + 1}}()\n return %99, {result}\n}}"
+        + "\n"
+        + REVERSED_SUM[REVERSED_SUM.index("graph f") :].replace("DTYPE", "f64")
+    )
+
+
+READ_AFTER = """
+  %3: f64[] = gather{axes=(0,)}(%2, %0)
+  %4: f64[n] = scatter{axes=(0,)}(%1, %3, %0)
+  %5: f64[] = gather{axes=(0,)}(%1, %0)
+  %6: f64[] = add(%5, %3)
+  %7: f64[n] = scatter{axes=(0,)}(%4, %6, %0)"""
+VIEW_AFTER = """
+  %3: f64[n] = reverse{dimensions=(0,)}(%1)
+  %4: f64[] = gather{axes=(0,)}(%2, %0)
+  %5: f64[n] = scatter{axes=(0,)}(%1, %4, %0)
+  %6: f64[] = gather{axes=(0,)}(%3, %0)
+  %7: f64[n] = scatter{axes=(0,)}(%5, %6, %0)"""
+OF_ITSELF = """
+  %3: f64[n - 1] = slice{starts=(0,), strides=(1,), sizes=(n - 1,)}(%1)
+  %4: f64[n] = update_slice{starts=(1,), strides=(1,)}(%1, %3)"""
+SAME_ARRAY = """
+  %3: f64[] = gather{axes=(0,)}(%2, %0)
+  %4: f64[n] = scatter{axes=(0,)}(%2, %3, %0)"""
+
+
+@pytest.mark.parametrize(
+    "lines, result",
+    [(READ_AFTER, "%7"), (VIEW_AFTER, "%7"), (OF_ITSELF, "%4"), (SAME_ARRAY, "%4")],
+)
+def test_what_needs_an_array_as_it_was_is_no_region(lines, result):
+    same(body(lines, result), np.arange(6.0) ** 2, regions=0)
+
+
+def test_arrays_that_change_places_are_no_region():
+    text = """
+    graph go(%0: i64[], %1: f64[n], %2: f64[n]) {
+      %3: i64[] = constant{value=i64(3)}()
+      %4: bool[] = less(%0, %3)
+      return %4
+    }
+    graph step(%0: i64[], %1: f64[n], %2: f64[n]) where i = value(0) {
+      %3: i64[] = dimension{size=i + 1}()
+      return %3, %2, %1
+    }
+    graph f(%0: f64[n], %1: f64[n]) where n = size(0, 0) {
+      %2: i64[] = constant{value=i64(0)}()
+      %3: i64[], %4: f64[n], %5: f64[n] = while{cond=@go, body=@step}(%2, %0, %1)
+      return %4, %5
+    }"""
+    same(text, np.arange(3.0), np.ones(3), regions=0)
+
+
+def test_parts_of_arrays_are_written_elementwise():
+    lines = """
+  %3: f64[n - i] = slice{starts=(i,), strides=(1,), sizes=(n - i,)}(%2)
+  %4: f64[] = gather{axes=(0,)}(%1, %0)
+  %5: f64[n - i] = multiply(%3, %3)
+  %6: f64[n - i] = broadcast_in_dim{sizes=(n - i,), dimensions=()}(%4)
+  %7: f64[n - i] = add(%5, %6)
+  %8: f64[n] = update_slice{starts=(i,), strides=(1,)}(%1, %7)"""
+    for length in (0, 1, 5, 40):
+        same(body(lines, "%8"), np.linspace(0, 1, length))
+
+
+def test_what_leaves_an_array_or_overflows_runs_as_python():
+    outside = """
+  %3: f64[2] = slice{starts=(i,), strides=(1,), sizes=(2,)}(%2)
+  %4: f64[n] = update_slice{starts=(i,), strides=(1,)}(%1, %3)"""
+    far = """
+  %3: i64[] = dimension{size=9000000000000000000*i}()
+  %4: f64[] = convert{dtype=f64}(%3)
+  %5: f64[n] = scatter{axes=(0,)}(%1, %4, %0)"""
+    beyond = """
+  %3: i64[] = dimension{size=i + 3}()
+  %4: f64[] = gather{axes=(0,)}(%2, %3)
+  %5: f64[n] = scatter{axes=(0,)}(%1, %4, %0)"""
+    for lines, result in ((outside, "%4"), (far, "%5"), (beyond, "%5")):
+        executable = compile_graph(parse(body(lines, result)))
+        assert words(executable).count("region") == 1
+        with pytest.raises(native.Deoptimize, match="a check failed"):
+            executable.run([np.ones(4)])
+        assert len(executable.run([np.ones(0)])) == 2
+
+
+FOREVER = """
+    graph go(%0: i64[]) {
+      %1: i64[] = constant{value=i64(0)}()
+      %2: bool[] = greater_equal(%0, %1)
+      return %2
+    }
+    graph step(%0: i64[]) {
+      %1: i64[] = constant{value=i64(1)}()
+      %2: i64[] = xor(%0, %1)
+      return %2
+    }
+    graph f(%0: i64[]) {
+      %1: i64[] = while{cond=@go, body=@step}(%0)
+      return %1
+    }"""
+
+
+def test_an_endless_region_is_interrupted():
+    executable = compile_graph(parse(FOREVER))
+    assert "region" in words(executable)
+    main = threading.main_thread().ident
+    sent = []
+
+    def send():
+        sent.append(time.perf_counter())
+        signal.pthread_kill(main, signal.SIGINT)
+
+    timer = threading.Timer(0.1, send)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        executable.run([np.int64(4)])
+    assert time.perf_counter() - sent[0] < 0.2
+    timer.join()
+    assert executable.run([np.int64(-1)]) == [-1]
