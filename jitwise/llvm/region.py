@@ -385,7 +385,7 @@ class Emission:
             if not names:
                 found.append(x)
                 continue
-            part = PARTS.get(x.dtype, x.dtype)
+            part: np.dtype = PARTS.get(x.dtype) or x.dtype
             read = [self.define(f"load {SCALARS[part]}, ptr {name}") for name in names]
             found.append(Operand(read[0], x.dtype, *read[1:]))
         return found

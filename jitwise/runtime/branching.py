@@ -13,7 +13,7 @@ else gets these slots. At the end of a body what is carried on moves there: arra
 single values are copied. Results of a branch move alike. Symbols of a graph are read from their
 slots before it runs.
 
-Not here: loops whose iterations need no instruction (`region`).
+A `region` is a loop whose iterations need no instruction: one call (see `regions`).
 """
 
 from __future__ import annotations
@@ -45,8 +45,25 @@ def symbols_inside(graph: Graph) -> list[str]:
 
 
 def lower_nested(outer: Lowering, op: Op) -> None:
-    """Instructions of a `case` or a `while`."""
-    lower_case(outer, op) if op.primitive.name == "case" else lower_while(outer, op)
+    """Instructions of a `case`, a `while` or a `region`."""
+    _LOWER[op.primitive.name](outer, op)
+
+
+def lower_region(outer: Lowering, op: Op) -> None:
+    """The instruction of a native loop: a carried array is updated in the memory of the result."""
+    from .regions import compile_region
+
+    compiled = compile_region(op.attrs["body"])
+    inputs = [outer.slots[operand] for operand in op.operands]
+    outputs = []
+    for place, result in enumerate(op.results):
+        if result.type.shape:
+            others = [*op.operands[:place], *op.operands[place + 1 :]]
+            outputs.append(outer.overwrite(result, op.operands[place], others))
+        else:
+            outputs.append(outer.allocate(result))
+    sizes = [outer.table.index(Dim.symbol(name)) for name in compiled.symbols]
+    outer.instruction("region", compiled.address, compiled.owner, inputs, outputs, sizes)
 
 
 def lower_case(outer: Lowering, op: Op) -> None:
@@ -169,3 +186,6 @@ def _jump(outer: Lowering, word: str, *condition: int) -> int:
 def _land(outer: Lowering, jump: int) -> None:
     word, _, *condition = outer.instructions[jump]
     outer.instructions[jump] = (word, len(outer.instructions), *condition)
+
+
+_LOWER = {"case": lower_case, "while": lower_while, "region": lower_region}

@@ -189,9 +189,7 @@ class Lowering:
             self.now = index
             if op.primitive.name == "fusion":
                 self._fusion(op, dying)
-            elif op.primitive.name == "region":
-                self._region(op)
-            elif op.primitive.name in NESTED:
+            elif op.primitive.category == "control":
                 from .branching import lower_nested
 
                 lower_nested(self, op)
@@ -396,26 +394,7 @@ class Lowering:
         self.placed.add(value)
         return slot
 
-    # Kernels and regions
-
-    def _region(self, op: Op) -> None:
-        from .regions import compile_region
-
-        compiled = compile_region(op.attrs["body"])
-        inputs = [self.slots[operand] for operand in op.operands]
-        outputs = []
-        for place, result in enumerate(op.results):
-            others = [*op.operands[:place], *op.operands[place + 1 :]]
-            is_array = bool(result.type.shape)
-            outputs.append(
-                self.overwrite(result, op.operands[place], others)
-                if is_array
-                else self.allocate(result)
-            )
-        sizes = [self.table.index(Dim.symbol(name)) for name in compiled.symbols]
-        self.instructions.append(
-            ("region", compiled.address, compiled.owner, inputs, outputs, sizes)
-        )
+    # Kernels
 
     def _fusion(self, op: Op, dying: list[Value]) -> None:
         body: Graph = op.attrs["body"]
