@@ -44,7 +44,7 @@ def size_of(item: Any) -> Size | None:
 
 def _is_among_arrays(other: Any) -> bool:
     """Whether the answer is of the kind that NumPy or a traced number makes it."""
-    return isinstance(other, np.generic) or issubclass(type(other), Tracer)
+    return isinstance(other, (np.generic, np.ndarray)) or issubclass(type(other), Tracer)
 
 
 def _arithmetic(apply: Callable[[Size, Size], Size], name: str, swapped: bool = False) -> Any:
@@ -88,6 +88,14 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
                 return getattr(operator, name)(int(self), other)
             return NotImplemented
         return decide(self, size)
+
+    return method
+
+
+def _of_bits(apply: Callable[[Any, Any], Any], swapped: bool = False) -> Any:
+    def method(self: SizeTracer, other: Any) -> Any:
+        own = self._trace.lift(self) if _is_among_arrays(other) else int(self)
+        return apply(other, own) if swapped else apply(own, other)
 
     return method
 
@@ -137,12 +145,14 @@ class SizeTracer:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is not None:
             return pow(int(self), other, modulus)
+        if _is_among_arrays(other):
+            return self._trace.lift(self) ** other
         if type(other) is int and 0 <= other <= 4:
             return self._trace.expose(dims.product((self._size,) * other))
         return int(self) ** other
 
     def __rpow__(self, other: Any) -> Any:
-        return other ** int(self)
+        return other ** (self._trace.lift(self) if _is_among_arrays(other) else int(self))
 
     def __neg__(self) -> Any:
         return self._trace.expose(dims.multiply(self._size, -1))
@@ -210,22 +220,24 @@ class SizeTracer:
         return format(self.__index__(), spec)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc is np.power and type(inputs[0]) is np.ndarray and inputs[0].dtype == np.bool_:
+            if self == 2:  # the operator would take a square, the function would not
+                self._trace.refuse("argument", "a power of an array of bools")
         return self._trace.lift(self).__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         return self._trace.lift(self).__array_function__(function, types, args, options)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
-        return np.array(self.__index__())
+        return np.array(self.__index__(), *args)
 
     def __getattr__(self, name: str) -> Any:  # bit_length, real, ... : those of the number
         return getattr(self.__index__(), name)
 
     for _name in ("and", "or", "xor", "lshift", "rshift"):
-        _operation = getattr(operator, f"__{_name}__")
-        locals()[f"__{_name}__"] = lambda self, other, _apply=_operation: _apply(int(self), other)
-        locals()[f"__r{_name}__"] = lambda self, other, _apply=_operation: _apply(other, int(self))
-    del _name, _operation
+        locals()[f"__{_name}__"] = _of_bits(getattr(operator, f"__{_name}__"))
+        locals()[f"__r{_name}__"] = _of_bits(getattr(operator, f"__{_name}__"), swapped=True)
+    del _name
 
     def __divmod__(self, other: Any) -> Any:
         return (self // other, self % other)

@@ -104,7 +104,7 @@ class Tracer:
 
     def __array__(self, *args: Any, **options: Any) -> Any:
         if self._kind == "python" and type(self._hint) is not complex:  # np.float64 refuses those
-            return np.array(concrete(self))
+            return np.array(concrete(self), *args)
         self._trace.refuse("convert", "a NumPy array")
 
     # Facts
@@ -166,8 +166,8 @@ class Tracer:
         return operator.index(concrete(self, "an index"))
 
     def __round__(self, digits: Any = None) -> Any:
-        if self._kind == "array":
-            raise TypeError("type numpy.ndarray doesn't define __round__ method")
+        if self._kind == "array" or self._value.type.dtype.kind == "c":
+            self._trace.refuse("error", "TypeError: there is no __round__ method")
         if self._kind == "python" or digits is None:  # an int, whose value is needed
             return round(concrete(self), *([] if digits is None else [digits]))
         return METHODS["round"](self, digits)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from ..ops.promotion import UnsupportedLoop, resolve_loop
 from ..ops.reduce import reduce_and
 from ..ops.scalar_arithmetic import OF_SCALARS
 from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
+from .conversions import python_number
 from .size import SizeTracer
 from .tracer import ABOVE, FUNCTIONS, Tracer, concrete, rebind
 
@@ -60,6 +62,9 @@ _PYTHON: dict[np.ufunc, Callable[..., Any]] = {
     np.matmul: operator.matmul,
 }
 _EXACT = {np.add, np.subtract, np.multiply, np.negative, np.positive, np.absolute, np.true_divide}
+# What a complex number of Python's does itself with a float that stands on its right.
+_OF_COMPLEX = {np.add, np.subtract, np.multiply, np.true_divide, np.power, np.equal, np.not_equal}
+_RING = {np.add, np.subtract, np.multiply, np.negative, np.positive}
 _COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
 SCALARS = {dtype.type for dtype in DTYPE_NAMES}
 REDUCTIONS: dict[
@@ -67,9 +72,8 @@ REDUCTIONS: dict[
 ] = {}  # ufunc -> handler of ufunc.reduce; filled by trace.numpy
 ACCUMULATIONS: dict[np.ufunc, Callable[..., Any]] = {}
 GENERALIZED: dict[np.ufunc, Callable[..., Any]] = {}  # those that work on whole axes
-
-
-_BOOL = np.dtype(np.bool_)
+_BOOL, _DOUBLE, _COMPLEX = np.dtype(np.bool_), np.dtype(np.float64), np.dtype(np.complex128)
+_ALL_COMPLEX = sys.version_info < (3, 14)  # a float beside a complex number is made complex
 _PROMOTES: dict[type, Any] = {
     bool: np.dtype(np.bool_),
     int: int,
@@ -96,11 +100,21 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
         return _PYTHON[ufunc](*[concrete(e) if isinstance(e, Tracer) else e for e in operands])
     if sequence and ufunc is np.multiply and any(e.__class__ in SCALARS for e in operands):
         trace.refuse("value", "repetition")
+    if python == 1 == scalars and ufunc in _OF_COMPLEX and _is_complex(operands[0]):
+        number = trace.lift(operands[1])
+        if number._value.type.dtype == np.float64:  # a float of Python's too, which complex takes
+            operands, python = [operands[0], python_number(trace, number)], 2
     if python == len(operands):
         return _python_operator(trace, ufunc, [trace.lift(each) for each in operands])
     if ufunc is np.power:
         return _power(trace, operands)
     return apply(trace, ufunc, operands, of_scalars=python + scalars == len(operands))
+
+
+def _is_complex(operand: Any) -> bool:
+    """Whether an operand is a Python complex number."""
+    is_traced = issubclass(type(operand), Tracer) and operand._kind == "python"
+    return type(operand._hint if is_traced else operand) is complex
 
 
 def apply(
@@ -277,13 +291,14 @@ with np.errstate(all="ignore"):  # NumPy 2.3
 def _power(trace: Trace, operands: Sequence[Any]) -> Any:
     """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
     base, exponent = operands
-    if type(exponent) in (int, float) and isinstance(base, Tracer):
-        if base._value.type.shape and base._value.type.dtype.kind in "bfc":
-            fast = _FAST_POWERS.get(exponent)
-            if base._value.type.dtype.kind == "b" and fast is not np.square:
-                fast = None
-            if fast is not None:
-                return apply(trace, fast, [base])
+    if isinstance(base, Tracer) and base._kind == "array":
+        kind = base._value.type.dtype.kind
+        if kind == "b":
+            number = type(exponent) in (int, SizeTracer)
+            if number and exponent == 2:  # where it is a size, with a guard
+                return apply(trace, np.square, [base])
+        elif kind in "fc" and type(exponent) in (int, float) and exponent in _FAST_POWERS:
+            return apply(trace, _FAST_POWERS[exponent], [base])
     scalars = all(not isinstance(each, Tracer) or each._kind != "array" for each in operands)
     return apply(trace, np.power, operands, of_scalars=scalars)
 
@@ -303,6 +318,9 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
     floats = all(type(number) in (int, float) for number in numbers) and any(
         type(number) is float for number in numbers
     )
+    if ufunc in _RING and any(type(number) is complex for number in numbers) and _ALL_COMPLEX:
+        values = [trace.convert(_exact_float(trace, each), _COMPLEX)._value for each in operands]
+        return Tracer(trace, emit_ufunc(trace.builder, ufunc, tuple(values))[0], "python", result)
     quotient = ufunc is np.true_divide and all(type(number) in (int, float) for number in numbers)
     if not ((floats and (ufunc in _EXACT or ufunc in _COMPARISONS)) or quotient):
         for each in operands:
@@ -336,7 +354,7 @@ def _exact_float(trace: Trace, operand: Tracer) -> Tracer:
         else:
             trace.require("ge", dims.subtract(2**53, size))
             trace.require("ge", dims.add(size, 2**53))
-    return trace.convert(operand, np.dtype(np.float64))
+    return operand if type(operand._hint) is complex else trace.convert(operand, _DOUBLE)
 
 
 def _require_nonzero(trace: Trace, operand: Tracer) -> None:
