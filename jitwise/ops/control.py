@@ -1,6 +1,9 @@
-"""Ops that hold graphs, steer a program or change what is outside: fusion, region, check, write.
+"""Ops that hold graphs, steer a program or change what is outside: fusion, region, check, write,
+warn.
 
     write(%0, %7)        the array given as input %0 gets the elements of %7
+
+    warn{text='Casting ...', category='ComplexWarning', filename='model.py', line=3, ...}()
 
 A graph reads its inputs as they were when it was called; writes happen together, after everything
 else was computed and no check can fail any more.
@@ -8,8 +11,12 @@ else was computed and no check can fail any more.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from ..ir.evaluate import evaluate
 from ..ir.graph import Graph, Op
@@ -104,6 +111,27 @@ write = register(
         category="effect",
         infer=_infer_write,
         evaluate=_evaluate_write,
+        multiple=True,
+        effect=True,
+    )
+)
+
+
+def _evaluate_warn(text: str, category: str, filename: str, line: int, module: str) -> tuple[()]:
+    holder = sys.modules.get(module)
+    registry = {} if holder is None else vars(holder).setdefault("__warningregistry__", {})
+    kind = getattr(np.exceptions, category)
+    warnings.warn_explicit(text, kind, filename, line, module, registry)
+    return ()
+
+
+warn = register(
+    Primitive(
+        name="warn",
+        category="effect",
+        infer=lambda types, attrs: (),
+        evaluate=_evaluate_warn,
+        execute=lambda program, op: program.evaluate(op),
         multiple=True,
         effect=True,
     )

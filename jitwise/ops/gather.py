@@ -10,7 +10,7 @@ stood when those are neighbours, and first otherwise, as in NumPy. A position ou
 IndexError. Of several values for one place, `scatter` keeps the last.
 
 They take place even when nothing needs their results, because they may raise. `scatter_at` with a
-ufunc that has no native loop here is a call of NumPy.
+ufunc that has no native loop here, or of an array of another dtype, is a call of NumPy.
 """
 
 from __future__ import annotations
@@ -62,6 +62,11 @@ def _infer_scatter(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     return whole
 
 
+def _infer_scatter_at(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    whole, part, *positions = types
+    return _infer_scatter((whole, ArrayType(whole.dtype, part.shape), *positions), attrs)
+
+
 def _key(axes: tuple[int, ...], positions: tuple[Any, ...]) -> tuple[Any, ...]:
     key: list[Any] = [slice(None)] * (axes[-1] + 1)
     for axis, each in zip(axes, positions, strict=True):
@@ -107,7 +112,8 @@ _COMBINATIONS = {
 def _execute_scatter_at(program: ProgramEmitter, op: Op) -> None:
     whole, *others = op.operands
     ufunc, dtype = op.attrs["ufunc"], whole.type.dtype
-    if dtype.kind not in _COMBINATIONS.get(ufunc, "") or dtype == np.float16:
+    native = dtype.kind in _COMBINATIONS.get(ufunc, "") and dtype != np.float16
+    if not native or others[0].type.dtype != dtype:
         program.evaluate(op)
         return
     out = program.overwrite(op.results[0], whole, others)
@@ -144,7 +150,7 @@ scatter_at = register(
     Primitive(
         name="scatter_at",
         category="data",
-        infer=_infer_scatter,
+        infer=_infer_scatter_at,
         evaluate=_scatter_at,
         execute=_execute_scatter_at,
         effect=True,

@@ -1,27 +1,32 @@
-"""Python numbers of traced values: `int(x)`, `float(x)`, `x.item()`.
+"""Numbers of traced values: Python's `int(x)`, `float(x)` and `x.item()`, and NumPy's `np.int8(x)`.
 
     k = int(x.sum())     %2: i64[] = convert(%1);  measure{symbols=('m0',)}(%2);  k is the size m0
     float(x.mean())      the value itself, which is a float of Python's from here on
+    np.int8(k)           the element of an array that `k` becomes, as a NumPy scalar
 
 An int is a size like others: it may bound a slice, be an index or a length, and is an int at the
 end. What does not fit 32 bits is left to Python, so that products of ints stay in 64 bits: the
 program looks at it in each call.
 
 The class `int` gives nothing but an int, so followed code calls another function: where it calls
-the global `int`, it looks up the name `int()` instead (`with_conversions`). Where `int` is only
-named (`dtype=int`, `isinstance(n, int)`) it stays what it is.
+the global `int`, it looks up the name `int()` instead (`with_conversions`), and `int8()` where it
+calls `int8` of a global that is NumPy. Where `int` is only named (`dtype=int`, `isinstance(n,
+int)`) it stays what it is; so do types that are called by another name, for which NumPy asks a
+number for its value.
 """
 
 from __future__ import annotations
 
 import dis
 import functools
+import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ir.types import DTYPE_NAMES
 from ..ops.compare import greater, less
 from ..ops.convert import convert
 from .size import SizeTracer
@@ -30,9 +35,23 @@ from .tracer import Tracer
 if TYPE_CHECKING:
     from .tracing import Trace
 
-BEHIND = {"int()": "int", "float()": "float"}  # what followed code calls, and what it names
-_CALLED = {name: called for called, name in BEHIND.items()}
+SCALAR_TYPES = {
+    f"{name}()": kind
+    for name, kind in vars(np).items()
+    if isinstance(kind, type) and kind in {dtype.type for dtype in DTYPE_NAMES}
+}
+CONVERTING = {**SCALAR_TYPES, "int()": int, "float()": float}
+BEHIND = {
+    called: called[:-2] for called in CONVERTING
+}  # what followed code calls, and what it names
+_METHODS = {called[:-2]: called for called in SCALAR_TYPES}
+_CALLED = {name: called for called, name in BEHIND.items() if name != "bool"}
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_CACHE = dis.opmap["CACHE"]
+_SHIFTED = sys.version_info >= (3, 12)  # the lowest bit: the attribute is called
+_NULL_COMES_LAST = sys.version_info >= (3, 13)
+_LOAD_ATTR = dis.opmap["LOAD_ATTR"]
+_LOAD_METHOD = dis.opmap["LOAD_ATTR" if _SHIFTED else "LOAD_METHOD"]
 _MOST_NAMES = 128  # that one byte tells apart
 _LIMIT = 2**31
 _INTEGER, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint32)
@@ -43,25 +62,66 @@ _HALF, _DOUBLE = np.dtype(np.float16), np.dtype(np.float64)
 
 
 @functools.lru_cache(maxsize=1024)
-def with_conversions(code: types.CodeType) -> types.CodeType:
-    """Code that looks up `int()` for each global `int` that it calls."""
+def with_conversions(
+    code: types.CodeType, namespaces: frozenset[str] = frozenset()
+) -> types.CodeType:
+    """Code that looks up `int()` for each global `int` that it calls, and `int8()` for each method
+    `int8` of the globals `namespaces`.
+    """
     constants = [
-        with_conversions(each) if isinstance(each, types.CodeType) else each
+        with_conversions(each, namespaces) if isinstance(each, types.CodeType) else each
         for each in code.co_consts
     ]
     names, raw = list(code.co_names), bytearray(code.co_code)
-    for position in range(0, len(raw), 2):
-        # The lowest bit: NULL goes with the global, which is called then.
-        if raw[position] != _LOAD_GLOBAL or not raw[position + 1] & 1:
-            continue
-        called = _CALLED.get(code.co_names[raw[position + 1] >> 1])
-        if called is None or (position and raw[position - 2] == dis.EXTENDED_ARG):
+    places = [place for place in range(0, len(raw), 2) if raw[place] != _CACHE]
+    before = [(-1, 0), (-1, 0)]
+    for place, after in zip(places, [*places[1:], None], strict=True):
+        operation = (raw[place], raw[place + 1])
+        called = None
+        if before[1][0] != dis.EXTENDED_ARG:
+            if operation[0] == _LOAD_GLOBAL:
+                called = _CALLED.get(code.co_names[operation[1] >> 1]) if operation[1] & 1 else None
+            elif before[0][0] != dis.EXTENDED_ARG and before[1][0] == _LOAD_GLOBAL:
+                if code.co_names[before[1][1] >> 1] in namespaces:
+                    following = -1 if after is None else raw[after]
+                    called = _METHODS.get(_called_attribute(code, before[1], operation, following))
+        before = [before[1], operation]
+        if called is None:
             continue
         if called not in names:
             names.append(called)
         if names.index(called) < _MOST_NAMES:
-            raw[position + 1] = names.index(called) << 1 | 1
+            shift = _SHIFTED or operation[0] == _LOAD_GLOBAL
+            raw[place + 1] = names.index(called) << shift | (operation[1] & shift)
     return _replaced(code, bytes(raw), tuple(names), tuple(constants))
+
+
+def _called_attribute(
+    code: types.CodeType, held: tuple[int, int], operation: tuple[int, int], following: int
+) -> str:
+    """The name of the attribute of a global that an operation loads to be called, or nothing.
+
+    An attribute of what was imported is no method to the compiler: NULL goes with the global then,
+    from Python 3.13 on after the attribute.
+    """
+    kind, place = operation
+    if kind == _LOAD_METHOD and (not _SHIFTED or place & 1):
+        return code.co_names[place >> _SHIFTED]
+    if kind != _LOAD_ATTR:
+        return ""
+    if _NULL_COMES_LAST:
+        is_called = following == dis.opmap["PUSH_NULL"]
+    else:
+        further = (_LOAD_ATTR, _LOAD_METHOD, dis.EXTENDED_ARG)
+        is_called = bool(held[1] & 1) and following not in further
+    return code.co_names[place >> _SHIFTED] if is_called else ""
+
+
+@functools.lru_cache(maxsize=1024)
+def names_in(code: types.CodeType) -> frozenset[str]:
+    """The globals and attributes that code names, and the functions in it."""
+    inner = [names_in(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    return frozenset(code.co_names).union(*inner)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -105,6 +165,19 @@ def followed_conversions(trace: Trace) -> dict[str, Callable[..., Any]]:
         return float(*args, **options)
 
     return {"int()": followed_int, "float()": followed_float}
+
+
+def followed_scalar_type(trace: Trace, kind: type[np.generic]) -> Callable[..., Any]:
+    """What followed code calls in place of a type of NumPy scalars."""
+
+    def called(*args: Any, **options: Any) -> Any:
+        if len(args) == 1 and not options and trace.holds_tracer(args):
+            from .numpy.elements import scalar_of
+
+            return scalar_of(trace, args[0], np.dtype(kind))
+        return kind(*args, **options)
+
+    return called
 
 
 def _is_number(item: Any) -> bool:

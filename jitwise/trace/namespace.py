@@ -17,6 +17,7 @@ import numpy as np
 
 from .captures import Path
 from .code import is_library_file
+from .conversions import BEHIND, CONVERTING
 
 if TYPE_CHECKING:
     from .scope import Follower
@@ -54,6 +55,11 @@ def namespace_of(follower: Follower, module: types.ModuleType) -> Any:
     if module.__name__ in NUMPY_MODULES:
         module = np
     return (LibraryNamespace if _is_library(module) else UserNamespace)(follower, module)
+
+
+def is_numpy(value: Any) -> bool:
+    """Whether a value is NumPy's namespace, under whichever name."""
+    return isinstance(value, types.ModuleType) and value.__name__ in NUMPY_MODULES
 
 
 def _is_library(module: types.ModuleType) -> bool:
@@ -114,6 +120,9 @@ class LibraryNamespace(Namespace):
     """
 
     def _missing(self, module: types.ModuleType, name: str, follower: Follower) -> Any:
+        if name in BEHIND:
+            value = getattr(self, BEHIND[name])
+            return follower.conversion(name) if value is CONVERTING[name] else value
         value = getattr(module, name)  # loaded when it is first asked for
         return follower.followed_object(value, f"{module.__name__}.{name}")
 

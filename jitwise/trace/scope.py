@@ -36,9 +36,10 @@ from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path, is_rooted
 from .code import fault_of_code, identity_uses, is_users, undecorated
-from .conversions import BEHIND, with_conversions
+from .conversions import BEHIND, CONVERTING, followed_scalar_type, names_in, with_conversions
 from .draws import drawing, is_generator, is_random
 from .followed_builtins import followed_builtins
+from .namespace import is_numpy
 from .objects import ClassProxy, ObjectProxy, is_plain_class
 from .source import ScopeGlobals
 from .tracer import Tracer
@@ -86,7 +87,7 @@ class Scope(ScopeGlobals):
         behind = BEHIND.get(name)
         if behind is not None:
             found = self[behind]
-            value = self.follower.builtins[name] if found is _BUILTINS[behind] else found
+            value = self.follower.conversion(name) if found is CONVERTING[name] else found
             dict.__setitem__(self, name, value)
             return value
         if name not in self.real:
@@ -132,7 +133,9 @@ class Follower:
         base = function if path is None else path
         self.identity |= identity_uses(function.__code__)
         self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
-        code = with_conversions(function.__code__)
+        named = names_in(function.__code__).intersection(function.__globals__)
+        numpys = [name for name in named if is_numpy(function.__globals__[name])]
+        code = with_conversions(function.__code__, frozenset(numpys))
         twin = types.FunctionType(code, scope, function.__name__, None, cells)
         self.trace.originals[id(twin)] = (twin, function)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
@@ -169,6 +172,12 @@ class Follower:
         value = self.builtins[name]
         self.trace.captures.guard(path, real[name], "is", name)
         return value
+
+    def conversion(self, name: str) -> Any:
+        """What followed code calls as `int()`, `int8()`."""
+        if name not in self.builtins:
+            self.builtins[name] = followed_scalar_type(self.trace, CONVERTING[name])
+        return self.builtins[name]
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function under trace as it is called: followed when it is the user's."""

@@ -103,7 +103,7 @@ def _way(compiled: Any, before: dict[Any, int]) -> str:
 def way_of(executable: Any) -> str:
     """The lowest way of the ops of a program."""
     hosts = [each for each in executable.text.instructions if each[0] == "host"]
-    names = {"call" if len(each) > 4 else each[1].__name__ for each in hosts}
+    names = {"call" if len(each) > 4 else each[1].__name__ for each in hosts} - {"warn"}
     if names - {"call", "raising_call", "measured_call", "measured_raising_call"}:
         return "host"
     return "library" if names else "native"

@@ -36,6 +36,7 @@ WITHOUT_HLO = {
     "gcd",
     "heaviside",
     "update_slice",
+    "warn",
     "write",
     "hypot",
     "is_nan",

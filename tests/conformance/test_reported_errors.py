@@ -160,3 +160,51 @@ def test_functions_that_move_elements_keep_a_foreign_byte_order():
         assert (
             jitwise.jit(lambda x, f=function, a=args: f(x, *a))(x).dtype == function(x, *args).dtype
         )
+
+
+COMPLEX = """
+z.astype(float); z.astype("f4", casting="unsafe"); np.array(z, "i4"); np.asarray(z, dtype="f8")
+np.astype(z, np.int64); np.concatenate([z, z], dtype="f4", casting="unsafe"); np.float32(z[0])
+np.array([z[0], 1], "f8"); np.full(3, z[0], "f8"); np.full_like(a, z); np.array([z, z], "f4")
+np.linspace(z[0], z[1], 3, dtype="f8"); z[0].astype(int); np.int8(z[1]); z.astype(bool); np.real(z)
+a.__setitem__(0, z[1]); a.__setitem__(slice(None), z); a.fill(z[0]); np.copyto(a, z)
+np.copyto(a, z, casting="unsafe"); a.__iadd__(z); np.add(a, z, out=a); np.put(a, [0], z[:1])
+np.add.at(a, [0], z[:1]); a.__setitem__(a > 0, z[0]); a.__setitem__([0, 1], z[:2])
+np.real_if_close(z); np.where(a > 0, z, a); np.sum(z, dtype=float); float(z[0]); int(z[0])
+np.array(1j, "f8"); np.full_like(a, 1j); a.__setitem__(0, 1j); a.__setitem__(slice(2), [1j, 1])
+"""
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?"])
+@pytest.mark.parametrize("text", [each.strip() for each in COMPLEX.replace("\n", ";").split(";")])
+def test_imaginary_parts_that_are_lost_are_warned_of_or_refused(text, dtype):
+    scope = {"np": np}
+    exec(f"def function(z, a):\n    found = {text or None}\n    return found, a", scope)
+    function = scope["function"]
+    jitted = jitwise.jit(function)
+    for number in (1j, 2.0, 1j):
+        z, a, b = np.full(3, number + 1), np.ones(3, dtype), np.ones(3, dtype)
+        for _ in range(2):
+            expected, found = told(function, z, a), told(jitted, z, b)
+            assert found[1] == expected[1]
+            assert str(found[0]) == str(expected[0])
+            np.testing.assert_array_equal(a, b)
+
+
+def test_a_lost_imaginary_part_is_reported_by_the_program_at_the_users_line():
+    jitted = jitwise.jit(lambda z: z.astype(float))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            jitted(np.array([1j, 2.0]))
+    line = jitted.__wrapped__.__code__.co_firstlineno
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)] * 3
+    assert jitted.state.compiles == 1
+    a = np.zeros(2)
+    write = jitwise.jit(lambda z, a: a.__setitem__(slice(None), z))
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(np.exceptions.ComplexWarning):
+                write(np.array([1j, 2.0]), a)
+        assert not a.any()

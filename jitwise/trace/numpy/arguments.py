@@ -74,27 +74,6 @@ def strong(trace: Trace, item: Any) -> Tracer:
     return Tracer(trace, operand._value, "scalar") if operand._kind == "python" else operand
 
 
-def assigned(trace: Trace, item: Any, dtype: np.dtype) -> Tracer:
-    """`item` in `dtype`, as an assignment to an element converts it: a Python int must fit, and a
-    Python number must not lose its imaginary part or its fraction.
-    """
-    operand = trace.lift(item)
-    if operand._kind != "python":
-        return trace.convert(operand, dtype)
-    kind = type(operand._hint)
-    if kind is complex and dtype.kind != "c":
-        trace.refuse("error", "TypeError")
-    if kind is float and dtype.kind in "iu":  # truncated, or an error, or the platform's choice
-        if operand._value.constant is None or abs(operand._hint) >= 2**53:
-            trace.refuse("argument", "a float as an element of integers")
-        if operand._hint != operand._hint:
-            trace.refuse("argument", "nan as an element of integers")
-        operand = trace.lift(int(operand._hint))
-    from ..ufuncs import in_dtype
-
-    return in_dtype(trace, operand, dtype)
-
-
 def size_argument(trace: Trace, item: Any) -> Size:
     """A size given by the user: an int, or what stands for one."""
     if type(item) is int:

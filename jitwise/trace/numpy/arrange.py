@@ -19,7 +19,6 @@ from ...ir.dims import Size
 from ...ops.movement import broadcast_in_dim, reverse
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
-    assigned,
     axes_of,
     axis_of,
     is_nonnegative,
@@ -30,6 +29,7 @@ from .arguments import (
     size_argument,
 )
 from .create import filled
+from .elements import as_element
 from .join import joined
 from .library import left_to_numpy
 from .shape import transposed
@@ -241,7 +241,7 @@ def _constant_sides(
     dtype = operand._value.type.dtype
     sides = []
     for size, number in zip((before, after), value, strict=True):
-        filler = assigned(trace, number, dtype)
+        filler = as_element(trace, number, dtype)
         if filler.ndim:
             trace.refuse("argument", "pad(constant_values=...) with arrays")
         sides.append(filled(trace, filler, (*shape[:axis], size, *shape[axis + 1 :])))

@@ -13,6 +13,7 @@ once, and the array becomes a constant.
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,15 @@ import numpy as np
 from ...ir.graph import Value
 from ...ops.compare import select as select_
 from ...ops.movement import reshape, reverse
-from ...ops.promotion import resolve_loop
+from ...ops.promotion import UnsupportedLoop, resolve_loop
+from ...ops.ufuncs import UFUNCS
 from ...ops.update import update_slice
 from ..memory import write
 from ..tracer import FUNCTIONS, METHODS, Tracer
-from .arguments import is_traced
+from .arguments import is_traced, strong
+from .elements import as_element, cast, number_as_element
 from .index import Selection, selection_of
+from .join import stack_nested
 from .masks import assigned, is_mask, masked
 from .positions import assign, combine, is_position, places_of
 
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from ..tracing import Trace
 
 _WEAK = {"b": "biufc", "i": "iufc", "f": "fc", "c": "c"}  # what takes a Python number
+_MODULAR = (np.add, np.subtract, np.multiply)
 _MOST_CONSTANTS = 64  # arrays that one trace makes by assignments to constant ones
 
 
@@ -72,7 +77,12 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
 def _assign_constant(operand: Tracer, index: Any, item: Any) -> None:
     trace = operand._trace
     contents = operand._hint.copy()
-    contents[index] = item
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        try:
+            contents[index] = item
+        except (Warning, FloatingPointError) as warning:
+            trace.refuse("argument", f"what NumPy warns of: {warning}")
     write(operand, trace.captures.array_object(contents)._value)
     operand._hint = contents
 
@@ -96,9 +106,13 @@ def refuse_sequence(trace: Trace, item: Any) -> None:
 
 
 def fitted(operand: Tracer, item: Any, shape: tuple) -> Value:
-    """`item` in the dtype of `operand`, broadcast to `shape`. Further axes of one are dropped."""
+    """`item` in the dtype of `operand`, broadcast to `shape`."""
     trace = operand._trace
-    given = _converted(trace, item, operand._value.type.dtype)
+    return _spread(trace, _converted(trace, item, operand._value.type.dtype), shape)
+
+
+def _spread(trace: Trace, given: Tracer, shape: tuple) -> Value:
+    """`given` broadcast to `shape`. Further axes of one are dropped."""
     own = given._value.type.shape
     while len(own) > len(shape):
         if not trace.same_size(own[0], 1):
@@ -112,23 +126,26 @@ def fitted(operand: Tracer, item: Any, shape: tuple) -> Value:
 
 
 def _converted(trace: Trace, item: Any, dtype: np.dtype) -> Tracer:
-    """`item` as an array of `dtype`. What NumPy refuses for a single number is left to NumPy."""
+    """`item` as an array of `dtype`."""
     kind = type(item)
     if kind is int or kind is bool or (kind is float and dtype.kind in "fc"):
         return trace.constant(item, dtype)
-    if kind is complex and dtype.kind == "c":
-        return trace.constant(item, dtype)
+    if kind is list or kind is tuple:
+        if trace.holds_tracer(item):
+            return stack_nested(trace, item, dtype)
+        return trace.captures.array_object(_array_of(trace, item, dtype))
     given = trace.lift(item)
-    own = given._value.type.dtype
-    if given._kind != "array" and own != dtype and not np.can_cast(own, dtype, "same_kind"):
-        trace.refuse("value", f"an item of another kind than {dtype}")
-    if own.kind == "c" and dtype.kind != "c":
-        trace.refuse("argument", "a complex item of a real array")
-    if given._kind == "python" and own.kind == "i" and own != dtype:
-        if dtype.kind in "iu":
-            trace.refuse("value", "a Python int that may not fit")
-        given = trace.convert(given, np.dtype(float))  # as Python does, on the way to the dtype
-    return trace.convert(given, dtype)
+    return cast(trace, given, dtype) if given.ndim else as_element(trace, given, dtype)
+
+
+def _array_of(trace: Trace, items: Any, dtype: np.dtype) -> np.ndarray:
+    """`np.array(items, dtype)`, of which nothing is reported."""
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        try:
+            return np.array(items, dtype)
+        except Exception as error:
+            trace.refuse("error", type(error).__name__)
 
 
 def fill(operand: Tracer, value: Any) -> None:
@@ -153,7 +170,8 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
         fits = np.can_cast(source.dtype, dst.dtype, casting)
     if not fits:
         trace.refuse("argument", "copyto with this casting")
-    part = fitted(dst, src, dst._value.type.shape)
+    convert = number_as_element if source._kind == "python" else cast
+    part = fitted(dst, convert(trace, source, dst.dtype), dst._value.type.shape)
     if where is not True:
         chosen = trace.lift(where)
         if chosen.dtype.kind != "b":
@@ -172,15 +190,31 @@ def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any
     if not isinstance(target, Tracer):
         trace.refuse("mutate")
     items = index if type(index) is tuple else (index,)
-    given = trace.lift(item)
-    dtype = target.dtype
-    fits = given._kind == "python" or np.can_cast(given.dtype, dtype)
-    if not fits or ufunc.nout != 1 or not any(map(is_position, items)):
+    given = strong(trace, item)
+    own, dtype = given._value.type.dtype, target.dtype
+    if ufunc.nout != 1 or ufunc not in UFUNCS or not any(map(is_position, items)):
         trace.refuse("argument", f"numpy.{ufunc.__name__}.at")
-    if resolve_loop(ufunc, (dtype, dtype)) != ((dtype, dtype), (dtype,)):
-        trace.refuse("argument", f"numpy.{ufunc.__name__}.at of {dtype}")
+    try:
+        loop = resolve_loop(ufunc, (dtype, own))
+    except (TypeError, UnsupportedLoop):
+        trace.refuse("error", "UFuncTypeError")
+    same = loop == ((dtype, dtype), (dtype,))
+    if same or _is_same_in(ufunc, given._value, loop[0][0], dtype):
+        given = trace.convert(given, dtype)
     places = places_of(target, items)
-    combine(places, ufunc.__name__, fitted(target, item, places.shape))
+    combine(places, ufunc.__name__, _spread(trace, given, places.shape))
+
+
+def _is_same_in(ufunc: np.ufunc, item: Value, loop: np.dtype, dtype: np.dtype) -> bool:
+    """Whether a ufunc that NumPy computes in the wider dtype `loop` and casts to `dtype` each time
+    gives the same when it is computed in `dtype`.
+    """
+    if dtype.kind in "iu" and loop.kind in "iu":
+        return ufunc in _MODULAR
+    if dtype != np.float32 or loop != np.float64 or item.constant is None:
+        return False
+    exact = float(item.constant) == float(np.float32(item.constant))
+    return exact and ufunc in (*_MODULAR, np.maximum, np.minimum)  # rounded twice, as if once
 
 
 METHODS["__setitem__"] = setitem

@@ -21,7 +21,6 @@ from ..namespace import CREATION
 from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import apply
 from .arguments import (
-    assigned,
     dtype_of,
     is_here,
     is_traced,
@@ -30,6 +29,7 @@ from .arguments import (
     refuse_order,
     require_cpu,
 )
+from .elements import as_element, cast
 from .join import stack_nested
 from .views import copied, reshaped, same_memory
 
@@ -123,7 +123,8 @@ def _filled_like(trace: Trace, sizes: tuple[Size, ...], fill_value: Any, dtype: 
     """`np.full`: a broadcast of anything, converted as an assignment does."""
     value = trace.lift(fill_value)
     if dtype is not None:
-        value = assigned(trace, value, np.dtype(dtype))
+        weak = value._kind == "python" and value._value.type.dtype.kind != "c"
+        value = (as_element if weak else cast)(trace, value, np.dtype(dtype))
     if not trace.fits(value._value.type.shape, sizes):
         trace.refuse("error", "ValueError: could not broadcast")
     return filled(trace, value, sizes)
@@ -226,7 +227,7 @@ def _as_array(trace: Trace, item: Any, dtype: Any, copy: Any) -> Tracer:
         if copy is False:
             trace.refuse("error", "ValueError: Unable to avoid copy")
         if target is not None:
-            operand = trace.convert(operand, target)
+            operand = (as_element if operand._kind == "python" else cast)(trace, operand, target)
         return copied(trace, operand)
     return copied(trace, operand) if copy else operand
 

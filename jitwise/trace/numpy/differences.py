@@ -18,6 +18,7 @@ from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, is_nonnegative, is_traced
 from .create import filled
+from .elements import cast
 from .index import getitem
 from .join import concatenate, joined
 from .library import left_to_numpy
@@ -120,7 +121,7 @@ def _gradient(trace: Trace, operand: Tracer, axis: int, spacing: Any) -> Tracer:
     def difference(first: Any, second: Any, size: Any, distance: Any) -> Tracer:
         ends = [cut(trace, operand, axis, first, size), cut(trace, operand, axis, second, size)]
         quotient = apply(trace, np.true_divide, [apply(trace, np.subtract, ends), distance])
-        return trace.convert(quotient, operand._value.type.dtype)
+        return cast(trace, quotient, operand._value.type.dtype)
 
     traced = isinstance(spacing, Tracer)
     double = apply(trace, np.multiply, [2.0, spacing]) if traced else 2.0 * spacing

@@ -23,6 +23,7 @@ from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import _as_dtype, apply
 from .arguments import NO_VALUE, is_traced, strong
 from .create import filled
+from .elements import cast
 from .library import left_to_numpy, stored
 from .selecting import nonzero
 from .views import copied, same_memory
@@ -144,10 +145,15 @@ def select(trace: Trace, condlist: Any, choicelist: Any, default: Any = 0) -> Tr
     if any(mask._value.type.dtype != BOOL for mask in masks):
         trace.refuse("error", "TypeError: invalid entry in condlist")
     dtype = common_dtype(trace, choices)
+    # A Python number takes part in the dtype, and is an array of its own when it is copied.
+    choices = [strong(trace, choice) for choice in choices]
+    if not all(np.can_cast(each.dtype, dtype, "same_kind") for each in choices[:-1]):
+        trace.refuse("error", "UFuncTypeError: cannot cast")
+    choices = [cast(trace, choice, dtype) for choice in choices]
     shape = trace.broadcast_shapes([each._value.type.shape for each in (*masks, *choices)])
-    result = trace.broadcast(as_dtype(trace, choices[-1], dtype), shape)
+    result = trace.broadcast(choices[-1], shape)
     for mask, choice in zip(masks[::-1], choices[-2::-1], strict=True):
-        result = chosen(trace, mask, as_dtype(trace, choice, dtype), result, "array")
+        result = chosen(trace, mask, choice, result, "array")
     return trace.wrap(result._value, "array")
 
 

@@ -19,8 +19,8 @@ from ...ir.dims import Size
 from ...ops.movement import concatenate as concatenate_
 from ...ops.movement import reshape as reshape_
 from ..tracer import FUNCTIONS, Tracer
-from ..ufuncs import _as_dtype
 from .arguments import axis_of, dtype_of, is_nonnegative, is_positive, size_argument
+from .elements import as_element, cast
 from .index import getitem
 from .shape import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 from .views import reshaped
@@ -74,7 +74,9 @@ def _common(trace: Trace, operands: list[Tracer], dtype: Any, casting: Any) -> l
     if dtype is not None or casting != "same_kind":
         if not all(np.can_cast(each, target, casting) for each in dtypes):
             trace.refuse("error", "TypeError: cannot cast")
-    return [trace.convert(operand, target) for operand in operands]
+    if target.kind in "cb" or all(each.kind != "c" for each in dtypes):
+        return [trace.convert(operand, target) for operand in operands]
+    return [cast(trace, operand, target) for operand in operands]
 
 
 def concatenate(
@@ -210,7 +212,7 @@ def stack_nested(trace: Trace, items: Any, dtype: np.dtype | None = None) -> Tra
     found = _leaves(items)
     if found is None:
         parts = [
-            stack_nested(trace, item) if type(item) in (list, tuple) else trace.lift(item)
+            stack_nested(trace, item, dtype) if type(item) in (list, tuple) else trace.lift(item)
             for item in items
         ]
         leaves, outer = parts, (len(parts),)
@@ -221,7 +223,7 @@ def stack_nested(trace: Trace, items: Any, dtype: np.dtype | None = None) -> Tra
     if dtype is None:
         dtype = reduce(np.promote_types, [leaf._value.type.dtype for leaf in leaves])
     leaves = [
-        leaf if leaf._value.type.dtype == dtype else _as_dtype(trace, leaf, dtype, np.add)
+        leaf if leaf._value.type.dtype == dtype else as_element(trace, leaf, dtype)
         for leaf in leaves
     ]
     inner = leaves[0]._value.type.shape

@@ -22,9 +22,9 @@ def _put_mask(a: Any, /, mask: Any, values: Any) -> None:
     """The parameters of `np.putmask`."""
 
 
-row(np.put, "a ind v", same, raising=True, changes="a", like=_put)
-row(np.place, "arr mask vals", same, raising=True, changes="arr")
-row(np.putmask, "a mask values", same, raising=True, changes="a", like=_put_mask)
-row(np.fill_diagonal, "a val", same, raising=True, changes="a")
-row(np.put_along_axis, "arr indices values", same, raising=True, changes="arr")
+row(np.put, "a ind v", same, raising=True, nested=True, changes="a", like=_put)
+row(np.place, "arr mask vals", same, raising=True, nested=True, changes="arr")
+row(np.putmask, "a mask values", same, raising=True, nested=True, changes="a", like=_put_mask)
+row(np.fill_diagonal, "a val", same, raising=True, nested=True, changes="a")
+row(np.put_along_axis, "arr indices values", same, raising=True, nested=True, changes="arr")
 METHODS["put"] = method_of(np.put)

@@ -34,6 +34,7 @@ from .arguments import (
     size_argument,
     size_of_number,
 )
+from .elements import cast
 from .library import left_to_numpy
 from .reduce import any as any_
 from .shape import moveaxis, reshape
@@ -160,7 +161,7 @@ def linspace(
         result = _with_last(trace, result, last, count, steps)
     if axis != 0:
         result = copied(trace, moveaxis(trace, result, 0, axis))
-    return result if dtype is None else trace.convert(result, dtype_of(trace, dtype))
+    return result if dtype is None else cast(trace, result, dtype_of(trace, dtype))
 
 
 def _is_wide(start: Any, stop: Any) -> bool:

@@ -22,7 +22,8 @@ from ...ops.compare import select
 from ...ops.promotion import UnsupportedLoop, resolve_reduction
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import REDUCTIONS, apply
-from .arguments import NO_VALUE, assigned, axes_of, dtype_of, is_kept, is_masked, is_positive
+from .arguments import NO_VALUE, axes_of, dtype_of, is_kept, is_masked, is_positive
+from .elements import as_element
 from .library import stored
 from .views import copied, reshaped
 
@@ -108,7 +109,7 @@ def _masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
     dtype, shape = operand._value.type
     if not trace.fits(mask._value.type.shape, shape):
         trace.refuse("argument", "where= of a larger shape")
-    other = assigned(trace, filler, dtype)
+    other = as_element(trace, filler, dtype)
     if other.ndim:
         trace.refuse("argument", "initial= of several numbers")
     return trace.emit(select, (trace.broadcast(mask, shape), operand, other), kind=operand._kind)
@@ -120,7 +121,7 @@ def _start(trace: Trace, initial: Any, result: Tracer, name: str) -> Tracer:
     dtype = result._value.type.dtype
     if start.ndim or (start._kind != "python" and start._value.type.dtype != dtype):
         trace.refuse("argument", f"{name}(initial=...)")
-    return assigned(trace, start, dtype)
+    return as_element(trace, start, dtype)
 
 
 def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:

@@ -30,6 +30,7 @@ from .arguments import (
     require_cpu,
     shape_of,
 )
+from .elements import cast
 from .views import copied, reshaped, same_memory, view
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ def _astype_method(
         trace.refuse("error", "TypeError: cannot cast")
     if operand._value.type.dtype == target:
         return copied(trace, operand, operand._kind) if copy else operand
-    return trace.convert(operand, target)
+    return cast(trace, operand, target)
 
 
 def astype(trace: Trace, x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Tracer:
