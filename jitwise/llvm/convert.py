@@ -89,7 +89,9 @@ def _integer_to_integer(e: Operations, operand: Operand, dtype: np.dtype) -> Ope
 def _integer_to_float(e: Operations, operand: Operand, dtype: np.dtype) -> Operand:
     if dtype == FLOAT16:
         return convert(e, _integer_to_float(e, operand, FLOAT32), dtype)
-    return _cast(e, "sitofp" if operand.dtype.kind == "i" else "uitofp", operand, dtype)
+    result = _cast(e, "sitofp" if operand.dtype.kind == "i" else "uitofp", operand, dtype)
+    # LLVM would divide 0 and 1 beforehand, and raise no flag of it.
+    return e.unknown(result) if operand.dtype.kind == "b" else result
 
 
 def _float_to_float(e: Operations, operand: Operand, dtype: np.dtype) -> Operand:

@@ -97,7 +97,7 @@ def _quotient(
     # result is chosen at once would be left out by a mask, and raise nothing.
     top = e.convert(e.select(zero, one, left), wide)
     if dtype.kind == "u":
-        ratio = e.intrinsic("trunc", e.instruction("fdiv", top, e.convert(right, wide)))
+        ratio = e.intrinsic("trunc", e.instruction("fdiv", top, e.unknown(e.convert(right, wide))))
         whole = e.select(zero, e.constant(0, wide), ratio)
         return _whole(e, "fptoui", whole, dtype), zero
     minus = e.compare("eq", right, e.constant(-1, dtype))
@@ -105,7 +105,7 @@ def _quotient(
     if is_quotient:  # the least number has no opposite
         least = e.compare("eq", left, e.constant(np.iinfo(dtype).min, dtype))
         e.raise_where(e.instruction("and", least, minus), "overflow")
-    ratio = e.intrinsic(rounding, e.instruction("fdiv", top, e.convert(right, wide)))
+    ratio = e.intrinsic(rounding, e.instruction("fdiv", top, e.unknown(e.convert(right, wide))))
     quotient = _whole(e, "fptosi", e.select(special, e.constant(0, wide), ratio), dtype)
     return e.select(minus, e.instruction("sub", none, left), quotient), special
 

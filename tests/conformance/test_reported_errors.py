@@ -208,3 +208,17 @@ def test_a_lost_imaginary_part_is_reported_by_the_program_at_the_users_line():
             with pytest.raises(np.exceptions.ComplexWarning):
                 write(np.array([1j, 2.0]), a)
         assert not a.any()
+
+
+OF_BOOLS = """
+(x.sum() < k) / 0; (x[0] == k) / 0.0; np.True_ % x[0]; np.True_ // x[0]; x / 0; 1 / x; 0.0 / x
+x[1] / 0; 3 % x.astype("i1"); 3 // x.astype("u1"); 3 // x.astype("i4"); 3 % x.astype("i8")
+x.astype("f2") / 0; np.float32(1) / x; np.fmod(x.astype("i1"), x.astype("i1")); np.log(x)
+"""
+
+
+@pytest.mark.parametrize("text", [each.strip() for each in OF_BOOLS.replace("\n", ";").split(";")])
+def test_divisions_of_bools_and_by_bools_are_reported(text):
+    function = eval(f"lambda x, k: {text or None}", {"np": np})
+    for number in (False, True):
+        same(function, np.array([False, True]), number)
