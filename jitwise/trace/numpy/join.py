@@ -74,9 +74,9 @@ def _common(trace: Trace, operands: list[Tracer], dtype: Any, casting: Any) -> l
     if dtype is not None or casting != "same_kind":
         if not all(np.can_cast(each, target, casting) for each in dtypes):
             trace.refuse("error", "TypeError: cannot cast")
-    if target.kind in "cb" or all(each.kind != "c" for each in dtypes):
-        return [trace.convert(operand, target) for operand in operands]
-    return [cast(trace, operand, target) for operand in operands]
+    if dtype is not None:
+        return [cast(trace, operand, target) for operand in operands]
+    return [trace.convert(operand, target) for operand in operands]
 
 
 def concatenate(
