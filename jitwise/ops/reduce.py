@@ -4,6 +4,9 @@ A float sum begins with 0.0, so that its result is never -0.0, and is pairwise o
 its error is no worse than NumPy's and its bits do not depend on threads. float16 is reduced in
 float32 and rounded once, as NumPy's inner loops do: a rule emits it so. An empty reduction without
 identity is an error that the tracer checks.
+
+A product of floats overflows in one order and not in another. So it is a `product`, in NumPy's
+order, unless fastmath allows any: then it is a reduction like the others.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..ir.builder import Builder
-from ..ir.graph import Value
-from ..ir.primitive import Attrs, Primitive, register
+from ..ir.graph import Op, Value
+from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
 from ..ir.types import ArrayType
 from ..rewrite.rule import fold_rule
+from .call import DirectCall
 from .convert import convert
 from .elementwise import add
-from .families import HALF, INT, SINGLE
+from .families import DOUBLE, HALF, INT, SINGLE
 from .movement import transpose
 
 
@@ -62,6 +66,45 @@ reduce_or = _reduction("reduce_or", np.bitwise_or, "or", "biu")
 reduce_xor = _reduction("reduce_xor", np.bitwise_xor, "xor", "biu")
 
 
+def _infer_product(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
+    operand, *start = types
+    if operand.dtype.kind not in "fc":
+        raise TypeError(f"product is not defined for {operand}")
+    if any(each != ArrayType(operand.dtype, ()) for each in start):
+        raise TypeError(f"a product of {operand} begins with one number, not with {start[0]}")
+    return ArrayType(operand.dtype, _kept_shape(operand, attrs["axes"]))
+
+
+def _evaluate_product(x: Any, start: Any = None, *, axes: tuple[int, ...]) -> Any:
+    if start is None:
+        return np.multiply.reduce(x, axes)
+    return np.multiply.reduce(x, axes, initial=start)
+
+
+def _execute_product(program: ProgramEmitter, op: Op) -> None:
+    """The machine has one of float32 and of float64."""
+    if op.operands[0].type.dtype not in (SINGLE, DOUBLE):
+        program.evaluate(op)
+        return
+    operands = [program.slot(operand) for operand in op.operands]
+    out = program.allocate(op.results[0])
+    program.instruction("library", "product", operands, [out], list(op.attrs["axes"]), [])
+
+
+# The product of an array, perhaps behind a number, in NumPy's order.
+product = register(
+    Primitive(
+        name="product",
+        category="scan",
+        infer=_infer_product,
+        evaluate=_evaluate_product,
+        execute=_execute_product,
+        direct=lambda attrs: DirectCall(_evaluate_product, (attrs["axes"],), ("axes",)),
+        hlo="stablehlo.reduce multiply",
+    )
+)
+
+
 def _infer_position(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
     if len(attrs["axes"]) != 1:
         raise TypeError(f"a position is found along one axis, not along {attrs['axes']}")
@@ -92,12 +135,26 @@ _HALF_EXAMPLE = """graph example(%0: f16[n, 3]) where n = size(0, 0) {{
     }}"""
 
 
+@fold_rule(
+    "product-in-order",
+    "reduce_multiply",
+    "graph example(%0: f64[n, 3]) where n = size(0, 0) {\n"
+    " %1: f64[n] = reduce_multiply{axes=(1,)}(%0)\n return %1\n}",
+)
+def _product_in_order(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
+    if builder.fastmath or not attrs["axes"] or operands[0].type.dtype.kind not in "fc":
+        return None
+    return builder.emit(product, operands, attrs)
+
+
 def _in_single(primitive: Primitive) -> None:
     """Each float16 reduction of `primitive` is one of float32."""
     name = primitive.name
     result = "i64" if name in ("argmax", "argmin") else "f16"
 
-    @fold_rule(f"{name}-half", name, _HALF_EXAMPLE.format(name=name, result=result))
+    exact = "real" if primitive is reduce_multiply else "bits"  # else it is a `product`
+
+    @fold_rule(f"{name}-half", name, _HALF_EXAMPLE.format(name=name, result=result), exact=exact)
     def _fold(builder: Builder, operands: tuple[Value, ...], attrs: Attrs) -> Any:
         if operands[0].type.dtype != HALF:
             return None

@@ -1,4 +1,8 @@
-"""Running totals along an axis, in order, as NumPy's `accumulate`: each element is rounded once."""
+"""Running totals along an axis, in order, as NumPy's `accumulate`: each element is rounded once.
+
+Products of complex numbers are fused in some of NumPy's loops and not in others, and those of
+half precision tell of underflow: both are left to NumPy.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ import numpy as np
 from ..ir.graph import Op
 from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
 from ..ir.types import ArrayType
+from .call import DirectCall
+from .families import HALF
 
 
 def _infer(types: tuple[ArrayType, ...], attrs: Attrs) -> ArrayType:
@@ -23,6 +29,10 @@ def _cumulative(name: str, ufunc: np.ufunc, library: str | None) -> Primitive:
         return ufunc.accumulate(array, axis=axis, dtype=array.dtype)
 
     def execute(program: ProgramEmitter, op: Op) -> None:
+        dtype = op.operands[0].type.dtype
+        if ufunc is np.multiply and (dtype.kind == "c" or dtype == HALF):
+            program.evaluate(op)
+            return
         operand = program.slot(op.operands[0])
         out = program.allocate(op.results[0])
         program.instruction("library", library, [operand], [out], [op.attrs["axis"], 0], [])
@@ -34,6 +44,8 @@ def _cumulative(name: str, ufunc: np.ufunc, library: str | None) -> Primitive:
             infer=_infer,
             evaluate=evaluate,
             execute=execute if library else None,
+            # Extremes keep the dtype, and so do complex numbers and float16.
+            direct=lambda attrs: DirectCall(ufunc.accumulate, (attrs["axis"],), ()),
         )
     )
 

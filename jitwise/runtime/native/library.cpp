@@ -14,6 +14,7 @@ LibraryFunction library_named(const char *name) {
         {"iota", library_iota},
         {"cumsum", library_cumsum},
         {"cumprod", library_cumprod},
+        {"product", library_product},
         {"gather", library_gather},
         {"scatter", library_scatter},
         {"scatter_at", library_scatter_at},

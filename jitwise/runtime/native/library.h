@@ -3,6 +3,7 @@
 //     iota      [] -> [out], attrs [axis]                  out = 0, 1, 2, ... along the axis
 //     cumsum    [x] -> [out], attrs [axis, reverse]        running sum, in NumPy's order
 //     cumprod   [x] -> [out], attrs [axis, reverse]
+//     product   [x] or [x, start] -> [out], attrs axes     see library_product.cpp
 //     gather, scatter, scatter_at                          see library_gather.cpp
 //     matmul    [a, b] -> [out], attrs []                  a (..., m, k), b (..., k, n), equal
 //     batch axes
@@ -31,6 +32,7 @@ struct LibraryCall {
 void library_iota(Frame &frame, const Instruction &instruction);
 void library_cumsum(Frame &frame, const Instruction &instruction);
 void library_cumprod(Frame &frame, const Instruction &instruction);
+void library_product(Frame &frame, const Instruction &instruction);
 void library_gather(Frame &frame, const Instruction &instruction);
 void library_scatter(Frame &frame, const Instruction &instruction);
 void library_scatter_at(Frame &frame, const Instruction &instruction);

@@ -100,6 +100,7 @@ private:
     void parse_library(Instruction &now, nb::handle tuple);
     void check_positions(const Instruction &now, const std::string &name,
                          const std::vector<Defined> &operands, int dim_words);
+    void check_product(const Instruction &now, const std::vector<Defined> &operands, int dim_words);
     void parse_host(Instruction &now, nb::handle tuple);
     int sizes(nb::handle list, std::vector<int> &own);
     void parse_measure(Instruction &now, nb::handle tuple);
@@ -267,6 +268,7 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
     const int dim_words = nb::len(tuple) > 5 ? dims(tuple[5]) : 0;
     if (name == "gather" || name == "scatter" || name == "scatter_at")
         return check_positions(now, name, operands, dim_words);
+    if (name == "product") return check_product(now, operands, dim_words);
     const bool scan = name == "cumsum" || name == "cumprod", iota = name == "iota";
     const int inputs = iota ? 0 : scan ? 1 : 2, attrs = iota ? 1 : scan ? 2 : 0;
     if (now.in_count != inputs || now.out_count != 1 || now.word_count < attrs)
@@ -283,6 +285,25 @@ void Parser::parse_library(Instruction &now, nb::handle tuple) {
     } else if (!has_blas(out.type)) {
         reject("no BLAS is set: a matrix product of this dtype is a host call");
     }
+}
+
+// An array, perhaps a number to begin with, and the array without the axes that are named.
+void Parser::check_product(const Instruction &now, const std::vector<Defined> &operands,
+                           int dim_words) {
+    const Defined &in = operands.front(), &out = operands.back();
+    bool fits = (now.in_count == 1 || now.in_count == 2) && now.out_count == 1 &&
+                in.ndim == out.ndim + now.word_count &&
+                (out.type == ElementType::f32 || out.type == ElementType::f64);
+    for (const Defined &operand : operands) fits = fits && operand.type == out.type;
+    if (now.in_count == 2) fits = fits && operands[1].ndim == 0;
+    const std::size_t attrs =
+        program_.words.size() - static_cast<std::size_t>(now.word_count + dim_words);
+    for (int i = 0, before = -1; fits && i < now.word_count; ++i) {
+        const int axis = program_.words[attrs + static_cast<std::size_t>(i)];
+        fits = axis > before && axis < in.ndim;
+        before = axis;
+    }
+    if (!fits) reject("wrong operands of product");
 }
 
 // An array, what is taken of it or put into it, and positions along some of its axes.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 BOOL = np.dtype(np.bool_)
 INT = np.dtype(np.int64)
+HALF = np.dtype(np.float16)
 
 
 def folded(
@@ -42,8 +43,11 @@ def folded(
     if not trace.active:
         trace.escaped(operand._value)
     if not axes:
-        if primitive is rows.reduce_add:  # a sum of one element is not always that element
+        # A sum of one element is not always that element, nor is a product of complex numbers.
+        if primitive is rows.reduce_add:
             operand = trace.emit(primitive, (operand,), {"axes": ()}, kind=operand._kind)
+        elif primitive is rows.reduce_multiply and operand._value.type.dtype.kind == "c":
+            operand = trace.emit(rows.product, (operand,), {"axes": ()}, kind=operand._kind)
         return copied(trace, operand, "array" if shape else "scalar")
     result = trace.emit(primitive, (operand,), {"axes": axes})
     return kept(trace, result, shape, axes) if keepdims else result
@@ -85,6 +89,7 @@ def _accumulated(
     axes: Any,
     dtype: Any,
     keepdims: bool,
+    initial: Any = NO_VALUE,
 ) -> Tracer:
     if dtype is None:
         try:
@@ -98,7 +103,13 @@ def _accumulated(
 
             options = {"axis": axes, "dtype": target, "keepdims": keepdims}
             return method(trace, ufunc, "reduce", (operand,), options)
-    return folded(trace, primitive, trace.convert(operand, target), axes, keepdims)
+    operand = trace.convert(operand, target)
+    if initial is NO_VALUE:
+        return folded(trace, primitive, operand, axes, keepdims)
+    result = trace.emit(
+        rows.product, (operand, _start(trace, initial, target, "prod")), {"axes": axes}
+    )
+    return kept(trace, result, operand._value.type.shape, axes) if keepdims else result
 
 
 def _masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
@@ -115,10 +126,9 @@ def _masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
     return trace.emit(select, (trace.broadcast(mask, shape), operand, other), kind=operand._kind)
 
 
-def _start(trace: Trace, initial: Any, result: Tracer, name: str) -> Tracer:
+def _start(trace: Trace, initial: Any, dtype: np.dtype, name: str) -> Tracer:
     """`initial` in the dtype of the result."""
     start = trace.lift(initial)
-    dtype = result._value.type.dtype
     if start.ndim or (start._kind != "python" and start._value.type.dtype != dtype):
         trace.refuse("argument", f"{name}(initial=...)")
     return as_element(trace, start, dtype)
@@ -137,32 +147,62 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     ) -> Tracer:
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
+        masked = where is not NO_VALUE and is_masked(where)
         if initial is None:
             require_items(trace, operand, axes, ufunc.__name__)
-        if where is not NO_VALUE and is_masked(where):
-            if initial is None:
+            if masked:
                 trace.refuse("error", "ValueError: reduction without identity")
+        given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial}
+        ordered = ufunc is np.multiply and _in_order(trace, operand, dtype)
+        if ordered and _is_numpys(trace, operand, axes, dtype, initial, masked):
+            return _left(trace, ufunc, a, axis, given | {"where": where})
+        if masked:
             operand = _masked(trace, operand, where, int(ufunc is np.multiply))
-        result = _accumulated(trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims))
+        first = initial if ordered and initial is not None else NO_VALUE
+        result = _accumulated(
+            trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims), first
+        )
         plain = out is None and (initial is NO_VALUE or result._value.type.dtype.kind != "c")
-        if not plain and not (_fits(result, out) and _is_plain(ufunc, initial, result)):
-            given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial}
+        if not plain and not (_fits(result, out) and _is_plain(ufunc, initial, result, ordered)):
             return _left(trace, ufunc, a, axis, given | {"where": where})
         if ufunc is np.add and (initial is None or _may_be_negative_zero(initial)):
             result = _with_sign(trace, operand, axes, result, is_kept(keepdims))
-        if initial is not None and initial is not NO_VALUE:
-            result = apply(trace, ufunc, [_start(trace, initial, result, name), result])
+        if initial is not None and initial is not NO_VALUE and not ordered:
+            start = _start(trace, initial, result._value.type.dtype, name)
+            result = apply(trace, ufunc, [start, result])
         return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
     return handler
 
 
-def _is_plain(ufunc: np.ufunc, initial: Any, result: Tracer) -> bool:
+def _in_order(trace: Trace, operand: Tracer, dtype: Any) -> bool:
+    """Whether a product must be multiplied in NumPy's order."""
+    target = operand._value.type.dtype if dtype is None else dtype_of(trace, dtype)
+    return target.kind in "fc" and not trace.builder.fastmath
+
+
+def _is_numpys(
+    trace: Trace, operand: Tracer, axes: Any, dtype: Any, initial: Any, masked: bool
+) -> bool:
+    """Whether NumPy must multiply itself: what elements it skips or converts on the way decides in
+    what order it takes several axes, when half precision is rounded, and what 1 makes of complex
+    infinities.
+    """
+    source = operand._value.type.dtype
+    target = source if dtype is None else dtype_of(trace, dtype)
+    if target.kind == "c" and (initial is None or source.kind != "c"):
+        return True
+    special = target.kind == "c" or target == HALF
+    converted = target != source
+    return (masked or converted) and (special or len(axes) > 1)
+
+
+def _is_plain(ufunc: np.ufunc, initial: Any, result: Tracer, ordered: bool) -> bool:
     """Whether a product of complex numbers begins with 1: with another number in front, or behind,
     infinities become other ones.
     """
-    if ufunc is np.add or result._value.type.dtype.kind != "c":
+    if ordered or ufunc is np.add or result._value.type.dtype.kind != "c":
         return True
     return initial is NO_VALUE or initial is None
 
@@ -245,7 +285,8 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
             given = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
             return _left(trace, ufunc, a, axis, given)
         if begins:
-            result = apply(trace, ufunc, [_start(trace, initial, result, name), result])
+            start = _start(trace, initial, result._value.type.dtype, name)
+            result = apply(trace, ufunc, [start, result])
         return result if out is None else stored(trace, out, result)
 
     handler.__name__ = name
