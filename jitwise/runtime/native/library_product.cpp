@@ -195,59 +195,73 @@ void take_chains(const ProductPlan &plan, const char *in, char *out, std::int64_
         store(out + chain * across.out, running[chain]);
 }
 
-JITWISE_WIDE void multiply_line_f64(double *line, const char *in, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) line[i] *= load<double>(in + i * 8);
+// `rows` rows of `count` neighbours, each times what the line holds, or times `start`.
+template <int rows, bool begins, class T>
+inline __attribute__((always_inline)) void multiply_rows(T *__restrict line, T start,
+                                                         const char *__restrict in,
+                                                         std::int64_t down, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        T running = begins ? start : line[i];
+#pragma GCC unroll 4
+        for (int row = 0; row < rows; ++row)
+            running *= load<T>(in + row * down + i * static_cast<std::int64_t>(sizeof(T)));
+        line[i] = running;
+    }
 }
-JITWISE_WIDE void multiply_line_f32(float *line, const char *in, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) line[i] *= load<float>(in + i * 4);
+
+template <bool begins, class T>
+inline __attribute__((always_inline)) void multiply_some(T *line, T start, const char *in,
+                                                         std::int64_t down, std::int64_t rows,
+                                                         std::int64_t count) {
+    switch (rows) {
+    case 1: return multiply_rows<1, begins>(line, start, in, down, count);
+    case 2: return multiply_rows<2, begins>(line, start, in, down, count);
+    case 3: return multiply_rows<3, begins>(line, start, in, down, count);
+    default: return multiply_rows<4, begins>(line, start, in, down, count);
+    }
 }
-JITWISE_WIDE void multiply_lines_f64(double *line, const char *in, std::int64_t down,
-                                     std::int64_t count) {
-    const char *second = in + down, *third = second + down, *fourth = third + down;
+
+JITWISE_WIDE void multiply_dense(double *line, const double *start, const char *in,
+                                 std::int64_t down, std::int64_t rows, std::int64_t count) {
+    if (start == nullptr) multiply_some<false>(line, 1.0, in, down, rows, count);
+    else multiply_some<true>(line, *start, in, down, rows, count);
+}
+JITWISE_WIDE void multiply_dense(float *line, const float *start, const char *in,
+                                 std::int64_t down, std::int64_t rows, std::int64_t count) {
+    if (start == nullptr) multiply_some<false>(line, 1.0f, in, down, rows, count);
+    else multiply_some<true>(line, *start, in, down, rows, count);
+}
+
+template <class T>
+void multiply_strided(T *line, const T *start, const char *in, const Axis &across,
+                      std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
-        line[i] = line[i] * load<double>(in + i * 8) * load<double>(second + i * 8) *
-                  load<double>(third + i * 8) * load<double>(fourth + i * 8);
-}
-JITWISE_WIDE void multiply_lines_f32(float *line, const char *in, std::int64_t down,
-                                     std::int64_t count) {
-    const char *second = in + down, *third = second + down, *fourth = third + down;
-    for (std::int64_t i = 0; i < count; ++i)
-        line[i] = line[i] * load<float>(in + i * 4) * load<float>(second + i * 4) *
-                  load<float>(third + i * 4) * load<float>(fourth + i * 4);
-}
-void multiply_line(double *line, const char *in, std::int64_t count) {
-    multiply_line_f64(line, in, count);
-}
-void multiply_line(float *line, const char *in, std::int64_t count) {
-    multiply_line_f32(line, in, count);
-}
-void multiply_lines(double *line, const char *in, std::int64_t down, std::int64_t count) {
-    multiply_lines_f64(line, in, down, count);
-}
-void multiply_lines(float *line, const char *in, std::int64_t down, std::int64_t count) {
-    multiply_lines_f32(line, in, down, count);
+        line[i] = (start == nullptr ? line[i] : *start) * load<T>(in + i * across.in);
 }
 
 // Neighbours along the innermost kept axis, at most a block of them.
 template <class T>
 void take_line(const ProductPlan &plan, const char *in, char *out, std::int64_t count) {
-    alignas(64) T line[line_block];
+    alignas(64) T block[line_block];
     const Axis &down = plan.reduced[0], &across = plan.kept[0];
     const bool is_dense = across.in == sizeof(T);
-    std::fill_n(line, count, start_of<T>(plan));
+    const bool in_place =
+        across.out == sizeof(T) && reinterpret_cast<std::uintptr_t>(out) % sizeof(T) == 0;
+    T *line = in_place ? reinterpret_cast<T *>(out) : block;
+    const T number = start_of<T>(plan), *start = &number;
     for_runs(plan, [&](std::int64_t offset) {
-        const char *from = in + offset;
-        std::int64_t row = 0;
-        for (; is_dense && row + rows_at_once <= down.length; row += rows_at_once)
-            multiply_lines(line, from + row * down.in, down.in, count);
-        for (; row < down.length; ++row) {
-            const char *place = from + row * down.in;
-            if (is_dense) multiply_line(line, place, count);
-            else
-                for (std::int64_t i = 0; i < count; ++i) line[i] *= load<T>(place + i * across.in);
+        const char *row = in + offset;
+        for (std::int64_t left = down.length, some; left > 0; left -= some) {
+            some = is_dense ? std::min<std::int64_t>(left, rows_at_once) : 1;
+            if (is_dense) multiply_dense(line, start, row, down.in, some, count);
+            else multiply_strided(line, start, row, across, count);
+            row += some * down.in;
+            start = nullptr;
         }
     });
-    copy_run(out, across.out, reinterpret_cast<const char *>(line), sizeof(T), count, sizeof(T));
+    if (!in_place)
+        copy_run(out, across.out, reinterpret_cast<const char *>(line), sizeof(T), count,
+                 sizeof(T));
 }
 
 template <class T>
