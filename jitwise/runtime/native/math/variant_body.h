@@ -101,16 +101,16 @@ WIDE_BINARY_RARE(atan2_f64, double, arc_tangent_of_ratio(v, w), arc_tangent_is_r
                  ::atan2(v, w))
 WIDE_BINARY_RARE(atan2_f32, float, arc_tangent_of_ratio_narrow(v, w), arc_tangent_is_rare(v, w),
                  ::atan2(v, w))
-WIDE_BINARY(logaddexp_f32, float, log_sum(v, w))
-WIDE_BINARY(logaddexp2_f32, float, log_sum_base_two(v, w))
-void logaddexp_f64(const double *a, const double *b, double *out, int64_t n) {
-    using namespace wide;
-    map_aside(a, b, out, n, log_sum, log_sum_is_rare, log_sum_rare);
-}
-void logaddexp2_f64(const double *a, const double *b, double *out, int64_t n) {
-    using namespace wide;
-    map_aside(a, b, out, n, log_sum_base_two, log_sum_is_rare, log_sum_base_two_rare);
-}
+#define LOG_SUM(NAME, T, SUM, TWICE) \
+    void NAME(const T *a, const T *b, T *out, int64_t n) { \
+        using namespace wide; \
+        map_sums(a, b, out, n, LAMBDA(Real v, Real w) { return SUM(v, w); }, \
+                 LAMBDA(Real v) { return TWICE; }, SUM##_rare<Close>, SUM##_rare<Precise>); \
+    }
+LOG_SUM(logaddexp_f32, float, log_sum, log_of_twice(v))
+LOG_SUM(logaddexp_f64, double, log_sum, log_of_twice(v))
+LOG_SUM(logaddexp2_f32, float, log_sum_base_two, v + 1)
+LOG_SUM(logaddexp2_f64, double, log_sum_base_two, v + 1)
 void power_f64(const double *a, const double *b, double *out, int64_t n) {
     using namespace wide;
     map_aside(a, b, out, n, power, LAMBDA(Real v, Real w, Real) { return power_is_rare(v, w); },
