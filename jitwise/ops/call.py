@@ -21,6 +21,7 @@ of; it is not let write to its operands.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -136,9 +137,13 @@ class DirectCall(NamedTuple):
 
 
 def _direct(attrs: Attrs) -> DirectCall | None:
-    """The function itself, where the operands are its first arguments and the others are plain."""
+    """The function itself, where the operands are its first arguments, or a list or tuple of them
+    is the first, and the others are plain.
+    """
     arrays, by_place, by_name = 0, [], {}
-    for name, template in attrs["arguments"]:
+    (name, first), *others = attrs["arguments"] or ((None, ("plain", None)),)
+    grouped = not name and _is_group(first)
+    for name, template in others if grouped else attrs["arguments"]:
         if template == ("array", arrays) and not name and not by_place:
             arrays += 1
         elif not _is_plain(template):
@@ -151,7 +156,26 @@ def _direct(attrs: Attrs) -> DirectCall | None:
         return None
     function = attrs["function"]
     found = named(function) if type(function) is str else function
+    if grouped and (arrays or by_name):
+        return None
+    if grouped:
+        found = _of_group(found, first[0] == "list", len(first) - 1)
     return DirectCall(found, (*by_place, *by_name.values()), tuple(by_name))
+
+
+def _is_group(template: Template) -> bool:
+    """Whether it is a list or tuple of all operands, in their order."""
+    kind, *content = template
+    arrays = [("array", number) for number in range(len(content))]
+    return kind in ("list", "tuple") and bool(content) and content == arrays
+
+
+def _of_group(function: Callable[..., Any], as_list: bool, count: int) -> Callable[..., Any]:
+    """A function of `count` operands that gives them to `function` as one argument."""
+    function = inspect.unwrap(function)
+    if as_list:
+        return lambda *given: function(list(given[:count]), *given[count:])
+    return lambda *given: function(given[:count], *given[count:])
 
 
 def _mixes_measured(attrs: Attrs) -> bool:

@@ -73,7 +73,8 @@ class HostCall:
 
     def __init__(self, op: Op, sizes: list[Dim]) -> None:
         self.evaluate = op.primitive.evaluate
-        self.attrs = op.attrs
+        self.fixed = {name: each for name, each in op.attrs.items() if not dims_in(each)}
+        self.attrs = {name: each for name, each in op.attrs.items() if name not in self.fixed}
         self.sizes = sizes
         self.count = len(op.operands)
         self.types = tuple([result.type for result in op.results])
@@ -86,7 +87,7 @@ class HostCall:
         attrs = {name: _resolve(value, values) for name, value in self.attrs.items()}
         try:
             with reporting():
-                result = self.evaluate(*arrays[: self.count], **attrs)
+                result = self.evaluate(*arrays[: self.count], **self.fixed, **attrs)
         except Unexpected:  # no array has None in it: the machine gives up, and the call is traced
             return (None,) * len(self.types) if len(self.types) > 1 else None
         except Exception as error:

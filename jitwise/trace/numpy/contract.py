@@ -19,6 +19,7 @@ from ...ir.dims import Size
 from ...ops.contract import dot_general
 from ...ops.movement import reshape as reshape_
 from ...ops.movement import transpose as transpose_
+from ...ops.reduce import reduce_add, reduce_or
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import GENERALIZED, apply
 from .arguments import axis_of, strong
@@ -84,6 +85,11 @@ def matmul(trace: Trace, a: Any, b: Any) -> Tracer:
     row, column = len(first.shape) == 1, len(second.shape) == 1
     if not row and not column:
         return _multiplied(trace, left, right)
+    if row and column and left._value.type.dtype.kind in "biu":  # exact in any order
+        right = _unify(trace, right, 0, left._value.type.shape[0])
+        products = apply(trace, np.multiply, [left, right])
+        primitive = reduce_or if left._value.type.dtype.kind == "b" else reduce_add
+        return trace.emit(primitive, (products,), {"axes": (0,)})
     if row:
         left = shaped(trace, left, (1, *left._value.type.shape))
     if column:

@@ -112,7 +112,7 @@ def _accumulated(
     return kept(trace, result, operand._value.type.shape, axes) if keepdims else result
 
 
-def _masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
+def masked(trace: Trace, operand: Tracer, where: Any, filler: Any) -> Tracer:
     """The elements that take part, and `filler`, which changes nothing, in place of the others."""
     mask = trace.lift(where)
     if mask._value.type.dtype != BOOL:
@@ -147,17 +147,17 @@ def _sum_like(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
     ) -> Tracer:
         operand = trace.lift(a)
         axes = axes_given(trace, axis, operand)
-        masked = where is not NO_VALUE and is_masked(where)
+        is_partial = where is not NO_VALUE and is_masked(where)
         if initial is None:
             require_items(trace, operand, axes, ufunc.__name__)
-            if masked:
+            if is_partial:
                 trace.refuse("error", "ValueError: reduction without identity")
         given = {"dtype": dtype, "out": out, "keepdims": keepdims, "initial": initial}
         ordered = ufunc is np.multiply and _in_order(trace, operand, dtype)
-        if ordered and _is_numpys(trace, operand, axes, dtype, initial, masked):
+        if ordered and _is_numpys(trace, operand, axes, dtype, initial, is_partial):
             return _left(trace, ufunc, a, axis, given | {"where": where})
-        if masked:
-            operand = _masked(trace, operand, where, int(ufunc is np.multiply))
+        if is_partial:
+            operand = masked(trace, operand, where, int(ufunc is np.multiply))
         first = initial if ordered and initial is not None else NO_VALUE
         result = _accumulated(
             trace, ufunc, primitive, operand, axes, dtype, is_kept(keepdims), first
@@ -183,7 +183,7 @@ def _in_order(trace: Trace, operand: Tracer, dtype: Any) -> bool:
 
 
 def _is_numpys(
-    trace: Trace, operand: Tracer, axes: Any, dtype: Any, initial: Any, masked: bool
+    trace: Trace, operand: Tracer, axes: Any, dtype: Any, initial: Any, is_partial: bool
 ) -> bool:
     """Whether NumPy must multiply itself: what elements it skips or converts on the way decides in
     what order it takes several axes, when half precision is rounded, and what 1 makes of complex
@@ -195,7 +195,7 @@ def _is_numpys(
         return True
     special = target.kind == "c" or target == HALF
     converted = target != source
-    return (masked or converted) and (special or len(axes) > 1)
+    return (is_partial or converted) and (special or len(axes) > 1)
 
 
 def _is_plain(ufunc: np.ufunc, initial: Any, result: Tracer, ordered: bool) -> bool:
@@ -277,7 +277,7 @@ def _extremum(ufunc: np.ufunc, primitive: Primitive, name: str) -> Any:
         if is_masked(where):
             if not begins:
                 trace.refuse("error", "ValueError: reduction without identity")
-            operand = _masked(trace, operand, where, initial)
+            operand = masked(trace, operand, where, initial)
         if not begins or operand._value.type.dtype.kind == "c":
             require_items(trace, operand, axes, ufunc.__name__)
         result = folded(trace, primitive, operand, axes, is_kept(keepdims))
@@ -310,7 +310,7 @@ def _logical(primitive: Primitive, name: str) -> Any:
         operand = trace.convert(trace.lift(a), BOOL)
         axes = axes_given(trace, axis, operand)
         if is_masked(where):
-            operand = _masked(trace, operand, where, primitive is rows.reduce_and)
+            operand = masked(trace, operand, where, primitive is rows.reduce_and)
         result = folded(trace, primitive, operand, axes, is_kept(keepdims))
         if out is None:
             return result

@@ -5,12 +5,13 @@ compositions need nothing more.
     np.var(x) of f64[n]    ->  mean with kept axes, subtract, square, reduce_add, divide by n - ddof
 
 The number of items is an int64 to NumPy, so that a division of float32 happens in float64. A mean
-of nothing, and one with `where=`, is a call of NumPy's own.
+of nothing is a call of NumPy's own. With `where=` the items are counted: to divide by none is
+invalid, so that NumPy says what it has to say of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_masked, is_positive
 from .contract import matmul
 from .library import left_to_numpy
-from .reduce import axes_given, folded, summed
+from .reduce import axes_given, folded, masked, summed
 from .views import copied, reshaped
 
 if TYPE_CHECKING:
@@ -53,9 +54,57 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
 
 
 def _left(trace: Trace, function: Any, operand: Tracer, options: dict[str, Any]) -> Tracer:
-    """What is unusual (`where=`, too few items, of which NumPy warns) is left to NumPy."""
+    """What is unusual (too few items, of which NumPy warns) is left to NumPy."""
     given = {name: each for name, each in options.items() if each is not NO_VALUE}
     return left_to_numpy(trace, function, (operand,), given)
+
+
+class _Items(NamedTuple):
+    """Which items there are, and how many along the axes: a size, or a count with kept axes."""
+
+    axes: tuple[int, ...]
+    where: Any
+    count: Any
+
+    def taken(self, trace: Trace, operand: Tracer) -> Tracer:
+        """`operand` with zeros for what is left out."""
+        return operand if self.where is None else masked(trace, operand, self.where, 0)
+
+    def less(self, trace: Trace, degrees: int, keepdims: bool) -> Tracer:
+        """What NumPy divides by."""
+        if self.where is None:
+            return number_of(trace, dims.subtract(self.count, degrees))
+        count = self.count if keepdims else _dropped(trace, self.count, self.axes)
+        if not degrees:
+            return count
+        integer = np.dtype(np.int64)
+        less = apply(trace, np.subtract, [count, trace.constant(degrees, integer)])
+        return apply(trace, np.maximum, [less, trace.constant(0, integer)])
+
+
+def _dropped(trace: Trace, operand: Tracer, axes: tuple[int, ...]) -> Tracer:
+    shape = operand._value.type.shape
+    kept = tuple([size for axis, size in enumerate(shape) if axis not in axes])
+    return trace.wrap(reshaped(trace, operand, kept)._value)
+
+
+def _is_countable(trace: Trace, operand: Tracer, where: Any) -> bool:
+    """Whether `where` says which items of an array there are."""
+    mask, shape = trace.lift(where), operand._value.type.shape
+    return (
+        bool(shape)
+        and mask._value.type.dtype == np.bool_
+        and trace.fits(mask._value.type.shape, shape)
+    )
+
+
+def _items_of(trace: Trace, operand: Tracer, axes: tuple[int, ...], where: Any) -> _Items:
+    if not is_masked(where):
+        return _Items(axes, None, _items(operand, axes))
+    mask, integer = trace.lift(where), np.dtype(np.int64)
+    whole = trace.convert(trace.broadcast(mask, operand._value.type.shape), integer)
+    count = folded(trace, rows.reduce_add, whole, axes, True)
+    return _Items(axes, mask, count)
 
 
 def mean(
@@ -70,27 +119,30 @@ def mean(
 ) -> Tracer:
     operand = trace.lift(a)
     axes = axes_of(trace, axis, operand.ndim)
-    items = _items(operand, axes)
     own = operand._value.type.dtype
     target = None if dtype is None else dtype_of(trace, dtype)
     unusual = target is not None and (
         target.kind not in "fc" or (own.kind, target.kind) == ("c", "f")
     )
-    if unusual or out is not None or is_masked(where) or not is_positive(trace, items):
+    if is_masked(where):
+        unusual = unusual or not _is_countable(trace, operand, where)
+    if unusual or out is not None or not is_positive(trace, _items(operand, axes)):
         options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
         return _left(trace, np.mean, operand, options)
     dtype = target
+    items = _items_of(trace, operand, axes, where)
+    operand, count = items.taken(trace, operand), items.less(trace, 0, is_kept(keepdims))
     if own.kind in "biu" and dtype in (None, DOUBLE):
         total = _integer_total(trace, operand, axes, is_kept(keepdims))
-        return divided(trace, total, number_of(trace, items))
+        return divided(trace, total, count)
     if dtype is None and own == HALF:
         total = summed(trace, operand, axes, SINGLE, is_kept(keepdims))
-        quotient = apply(trace, np.true_divide, [total, number_of(trace, items)])
+        quotient = apply(trace, np.true_divide, [total, count])
         if quotient._kind == "array":
             quotient = trace.convert(quotient, SINGLE)
         return trace.convert(quotient, HALF)
     total = summed(trace, operand, axes, dtype, is_kept(keepdims))
-    return divided(trace, total, number_of(trace, items))
+    return divided(trace, total, count)
 
 
 def _integer_total(trace: Trace, operand: Tracer, axes: tuple[int, ...], keepdims: bool) -> Tracer:
@@ -112,15 +164,14 @@ def _integer_total(trace: Trace, operand: Tracer, axes: tuple[int, ...], keepdim
     )
 
 
-def _deviations(
-    trace: Trace, operand: Tracer, axes: tuple[int, ...], dtype: Any, items: Size
-) -> Tracer:
+def _deviations(trace: Trace, operand: Tracer, dtype: Any, items: _Items) -> Tracer:
     """Squares of the distances to the mean."""
+    taken = items.taken(trace, operand)
     if dtype == DOUBLE and operand._value.type.dtype.kind in "biu":
-        total = _integer_total(trace, operand, axes, True)
+        total = _integer_total(trace, taken, items.axes, True)
     else:
-        total = summed(trace, operand, axes, dtype, True)
-    center = divided(trace, total, number_of(trace, items))
+        total = summed(trace, taken, items.axes, dtype, True)
+    center = divided(trace, total, items.less(trace, 0, True))
     distance = apply(trace, np.subtract, [operand, center])
     if distance._value.type.dtype.kind != "c":
         return apply(trace, np.square, [distance])
@@ -143,8 +194,12 @@ def var(
 ) -> Tracer:
     options = {"axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims}
     options |= {"where": where, "mean": mean, "correction": correction}
-    if out is not None or mean is not NO_VALUE or is_masked(where):
-        return _left(trace, np.var, trace.lift(a), options)
+    operand = trace.lift(a)
+    counted = is_masked(where)
+    if counted and (not _is_countable(trace, operand, where) or isinstance(ddof, SizeTracer)):
+        return _left(trace, np.var, operand, options)
+    if out is not None or mean is not NO_VALUE:
+        return _left(trace, np.var, operand, options)
     if correction is not NO_VALUE:
         if type(ddof) is not int or ddof != 0:
             trace.refuse("error", "ValueError")
@@ -153,11 +208,10 @@ def var(
         ddof = int(ddof)
     if not isinstance(ddof, int):
         trace.refuse("argument", f"var(ddof={ddof!r})")
-    operand = trace.lift(a)
     axes = axes_of(trace, axis, operand.ndim)
-    items = _items(operand, axes)
-    degrees = dims.subtract(items, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
-    if not is_positive(trace, items) or not is_positive(trace, degrees):
+    size = _items(operand, axes)
+    degrees = dims.subtract(size, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
+    if not is_positive(trace, size) or not is_positive(trace, degrees):
         return _left(trace, np.var, operand, options)
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
@@ -165,15 +219,17 @@ def var(
             return _left(trace, np.var, operand, options)
     elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
-    squares = _deviations(trace, operand, axes, dtype, items)
+    items = _items_of(trace, operand, axes, where)
+    squares = _deviations(trace, operand, dtype, items)
     total = summed(
         trace,
-        squares,
+        items.taken(trace, squares),
         axes,
         None if squares.dtype.kind == "f" and dtype is None else dtype,
         is_kept(keepdims),
     )
-    return divided(trace, total, number_of(trace, degrees))
+    count = items.less(trace, ddof, is_kept(keepdims)) if counted else number_of(trace, degrees)
+    return divided(trace, total, count)
 
 
 def std(
@@ -186,8 +242,7 @@ def std(
     keepdims: Any = NO_VALUE,
     **others: Any,
 ) -> Tracer:
-    masked = is_masked(others.get("where", NO_VALUE))
-    if out is not None or masked or others.get("mean", NO_VALUE) is not NO_VALUE:
+    if out is not None or others.get("mean", NO_VALUE) is not NO_VALUE:
         options = {"axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims}
         return _left(trace, np.std, trace.lift(a), options | others)
     variance = var(trace, a, axis, dtype, None, ddof, keepdims, **others)
