@@ -23,9 +23,11 @@ import numpy as np
 from ..namespace import CREATION, INSTANCES
 from ..originals import original
 from ..tracer import FUNCTIONS, Tracer
+from ..ufuncs import apply
 from .arguments import NO_VALUE, axis_of, is_traced
 from .library import Row, left_by_row, left_to_numpy, row
 from .library_shapes import reduced, replaced, same
+from .reduce import masked
 
 if TYPE_CHECKING:
     from ..tracing import Trace
@@ -191,8 +193,43 @@ def _vectorize(trace: Trace, pyfunc: Any, *args: Any, **options: Any) -> Any:
     return _Elementwise(trace, np.vectorize(original(trace, pyfunc), *args, **options))
 
 
-for _function in (np.piecewise, np.apply_over_axes):
-    FUNCTIONS[_function] = _calling(_function)
+_called_piecewise = _calling(np.piecewise)
+
+
+def piecewise(
+    trace: Trace, x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any
+) -> Tracer:
+    """Numbers are chosen in the program; functions are the user's, and called by NumPy."""
+    operand = trace.lift(x)
+    if not args and not options and _chooses_numbers(trace, operand, condlist, funclist):
+        last = funclist[-1] if len(funclist) > len(condlist) else 0
+        shape, dtype = operand._value.type.shape, operand._value.type.dtype
+        result = trace.broadcast(trace.constant(last, dtype), shape)
+        for condition, number in zip(condlist, funclist, strict=False):
+            others = apply(trace, np.logical_not, [condition])
+            result = masked(trace, result, others, number)
+        return trace.wrap(result._value, "array")
+    return _called_piecewise(trace, x, condlist, funclist, *args, **options)
+
+
+def _chooses_numbers(trace: Trace, operand: Tracer, condlist: Any, funclist: Any) -> bool:
+    """Whether masks of the shape of floats choose between floats that each dtype holds."""
+    shape, dtype = operand._value.type.shape, operand._value.type.dtype
+    if not shape or dtype.kind != "f" or {type(condlist), type(funclist)} - {list, tuple}:
+        return False
+    if not all(type(each) in (int, float) and abs(each) < 6e4 for each in funclist):
+        return False
+    return len(funclist) - len(condlist) in (0, 1) and all(
+        isinstance(each, Tracer)
+        and each.dtype == np.bool_
+        and each.ndim == len(shape)
+        and all(map(trace.same_size, each._value.type.shape, shape))
+        for each in condlist
+    )
+
+
+FUNCTIONS[np.piecewise] = piecewise
+FUNCTIONS[np.apply_over_axes] = _calling(np.apply_over_axes)
 CREATION[np.vectorize] = _vectorize
 INSTANCES[np.vectorize] = _Elementwise
 __all__ = ["foreign", "method", "outside"]
