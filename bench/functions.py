@@ -51,6 +51,10 @@ def _two(count: int) -> tuple:
     return floats(count), floats(count, 1)
 
 
+def _masked(count: int) -> tuple:
+    return floats(count), floats(count, 1) > 0.5
+
+
 def _whole(count: int) -> tuple:
     return (integers(count),)
 
@@ -104,6 +108,14 @@ def _other_rows() -> Iterator[Row]:
         if name not in ("ptp", "average", "count_nonzero", "median"):
             yield Row(f"{name} axis 1", lambda x, f=function: f(x, axis=1), _rows)
             yield Row(f"{name} axis 0", lambda x, f=function: f(x, axis=0), _rows)
+    for name in ("mean", "var"):
+        function = getattr(np, name)
+        yield Row(f"{name} where", lambda x, m, f=function: f(x, where=m), _masked)
+    yield Row("logaddexp of equals", np.logaddexp, lambda n: (floats(n), floats(n)))
+    yield Row("lexsort", lambda x, y: np.lexsort((x, y)), _two, MOST_OF_MATRIX)
+    yield Row("piecewise", lambda x: np.piecewise(x, [x < 0.3, x > 0.6], [-1, 1, 0.5]), _one)
+    yield Row("vdot of integers", np.vdot, lambda n: (integers(n), integers(n, 1)))
+    yield Row("prod of complex", np.prod, lambda n: (np.exp(1j * floats(n)),))
     yield Row("where", lambda c, x, y: np.where(c, x, y), lambda n: (floats(n) > 0.5, *_two(n)))
     yield Row("clip", lambda x: np.clip(x, 0.2, 0.8), _one)
     yield Row("round", lambda x: np.round(x, 2), _one)
@@ -125,7 +137,7 @@ def _other_rows() -> Iterator[Row]:
     yield Row("tril", np.tril, _square)
     yield Row("x[i]", lambda x, i: x[i], _places)
     yield Row("take", lambda x, i: np.take(x, i), _places)
-    yield Row("x[mask]", lambda x, m: x[m], lambda n: (floats(n), floats(n, 1) > 0.5))
+    yield Row("x[mask]", lambda x, m: x[m], _masked)
     yield Row("nonzero", lambda m: np.nonzero(m)[0], lambda n: (floats(n, 1) > 0.5,))
     yield Row("sort", np.sort, _one)
     yield Row("argsort", np.argsort, _one)
