@@ -64,7 +64,7 @@ def places_of(operand: Tracer, items: tuple) -> Places:
     shape = trace.broadcast_shapes([each._value.type.shape for each in given])
     positions = tuple([trace.broadcast(each, shape)._value for each in given])
     result = gathered_shape(part._value.type.shape, tuple(axes), shape)
-    is_copy = any(each.ndim for each in given)
+    is_copy = any(each._kind == "array" for each in given)
     return Places(part, tuple(axes), positions, result, is_copy)
 
 
@@ -92,14 +92,17 @@ def _integers(trace: Trace, item: Any) -> Tracer:
 
 
 def read(operand: Tracer, items: tuple) -> Tracer:
-    """`operand[items]`: a copy, but a traced number alone takes a view."""
+    """`operand[items]`: a copy, and be it of an element for an array without axes; numbers alone
+    take a view.
+    """
     trace = operand._trace
     places = places_of(operand, items)
     step = Step(gather, {"axes": places.axes}, places.positions)
-    if not places.is_copy and places.shape:
+    whole = any(item is Ellipsis for item in items)
+    if not places.is_copy and (places.shape or whole):
         return view(places.part, step)
     value = step.taken(trace.builder, places.part._value)
-    scalar = not value.type.shape and not any(item is Ellipsis for item in items)
+    scalar = not value.type.shape and not whole
     return Tracer(trace, value, "scalar" if scalar else "array")
 
 
