@@ -154,8 +154,14 @@ def view(operand: Tracer, *steps: Step) -> Tracer:
 def is_c_ordered(operand: Tracer) -> bool:
     """Whether the elements are known to lie in C order, so that every reshape is a view."""
     if type(operand) is not View:
-        return operand._c_ordered
-    return operand._base._c_ordered and all(step.primitive is reshape for step in operand._path)
+        return operand._c_ordered is True
+    lie_so = operand._base._c_ordered is True
+    return lie_so and all(step.primitive is reshape for step in operand._path)
+
+
+def may_lie_apart(operand: Tracer) -> bool:
+    """Whether the elements may not lie side by side, as those of an argument or a view."""
+    return type(operand) is View or not operand._fresh or operand._c_ordered is False
 
 
 def perhaps_shared(operand: Tracer, result: Tracer) -> Tracer:

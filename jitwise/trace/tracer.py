@@ -40,8 +40,9 @@ _MISSING = object()
 class Tracer:
     """See the module docstring. `kind` is "array", "scalar" or "python"; `hint` is a Python
     number's value in this call, or the contents of an array that depends on no argument. `views`
-    are those that are to be taken anew when it is bound to another value. `c_ordered`: its elements
-    lie in C order in NumPy's memory, whatever the arguments' layouts are.
+    are those that are to be taken anew when it is bound to another value. `c_ordered`: whether its
+    elements lie in C order in NumPy's memory, whatever the arguments' layouts are. None: in some
+    order, side by side; False: perhaps apart, even along a single axis.
     """
 
     __slots__ = (
@@ -66,7 +67,7 @@ class Tracer:
         self._hint: Any = hint
         self._fresh = fresh
         self._shared = False
-        self._c_ordered = False
+        self._c_ordered: bool | None = None
         self._views: list[Any] | None = None
 
     def _bind(self, value: Value) -> None:

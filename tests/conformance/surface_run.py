@@ -51,11 +51,15 @@ def function_of(call: Call) -> tuple[Any, tuple[str, ...]]:
     return function, names
 
 
+def is_product(call: Call) -> bool:
+    """Whether a call sums products, which BLAS may do in another order."""
+    return any(word in call.text for word in _PRODUCTS)
+
+
 def run(call: Call, only: list[Case] | None = None) -> Found:
     """Run all cases of a call."""
     function, names = function_of(call)
     compiled = jit(function)
-    is_product = any(word in call.text for word in _PRODUCTS)
     faults: list[str] = []
     ways: Counter[str] = Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -64,7 +68,7 @@ def run(call: Call, only: list[Case] | None = None) -> Found:
             expected = outcome(function, arguments(case, names))
             before = _hits(compiled)
             found = outcome(compiled, arguments(case, names))
-            difference = differs(found, expected, is_product)
+            difference = differs(found, expected, is_product(call))
             if difference:
                 faults.append(f"{call.text} of {tuple(case)}: {difference}")
             if not isinstance(expected[0], Exception):
@@ -110,18 +114,18 @@ def way_of(executable: Any) -> str:
 
 
 def differs(
-    found: tuple[Any, list[Any]], expected: tuple[Any, list[Any]], is_product: bool = False
+    found: tuple[Any, list[Any]], expected: tuple[Any, list[Any]], product: bool = False
 ) -> str | None:
     """In what two outcomes differ."""
     if isinstance(expected[0], Exception) or isinstance(found[0], Exception):
         if type(found[0]) is type(expected[0]):
             return None
         return f"{found[0]!r}, not {expected[0]!r}"
-    result = unequal(found[0], expected[0], is_product)
+    result = unequal(found[0], expected[0], product)
     return result or unequal(found[1], expected[1])
 
 
-def unequal(got: Any, expected: Any, is_product: bool = False) -> str | None:
+def unequal(got: Any, expected: Any, product: bool = False) -> str | None:
     """In what two results differ: kind, dtype, shape or value."""
     if type(got) is not type(expected):
         return f"{type(got).__name__}, not {type(expected).__name__}"
@@ -130,14 +134,14 @@ def unequal(got: Any, expected: Any, is_product: bool = False) -> str | None:
             return f"{len(got)} items, not {len(expected)}"
         pairs = zip(got, expected, strict=True)
         return next(
-            (text for one, other in pairs if (text := unequal(one, other, is_product))), None
+            (text for one, other in pairs if (text := unequal(one, other, product))), None
         )
     if not isinstance(expected, (np.ndarray, np.generic)):
         return None if _same_numbers(got, expected) else f"{got!r}, not {expected!r}"
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return f"{got.dtype}{got.shape}, not {expected.dtype}{expected.shape}"
     good = _close(np.asarray(got), np.asarray(expected))
-    if is_product:
+    if product:
         good |= _alike(np.asarray(got), np.asarray(expected))
     if good.all():
         return None

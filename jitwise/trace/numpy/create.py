@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ir.dims import Size
 from ...ir.types import DTYPE_NAMES
-from ..memory import View, perhaps_shared
+from ..memory import may_lie_apart, perhaps_shared
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, Tracer
 from ..ufuncs import apply
@@ -256,7 +256,7 @@ def ascontiguousarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = No
     result = _as_array(trace, a, dtype, None)
     if not result.ndim:
         return reshaped(trace, result, (1,))
-    if result.ndim == 1 and result._fresh and not isinstance(result, View):
+    if result.ndim == 1 and not may_lie_apart(result):
         return same_memory(trace, result)
     return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
 

@@ -386,8 +386,13 @@ def rebuilt(trace: Trace, sample: Any, values: list[Any]) -> Any:
         items = [rebuilt(trace, each, values) for each in sample]
         return type(sample)(*items) if hasattr(sample, "_fields") else type(sample)(items)
     value = values.pop(0)
-    if isinstance(sample, (np.ndarray, np.generic)):
-        return trace.wrap(value, "array" if isinstance(sample, np.ndarray) else "scalar")
+    if isinstance(sample, np.generic):
+        return trace.wrap(value, "scalar")
+    if isinstance(sample, np.ndarray):
+        found = trace.wrap(value, "array")
+        if sample.size < 2 or not sample.flags.c_contiguous:
+            found._c_ordered = False
+        return found
     if type(sample) is int:
         return python_int(trace, trace.wrap(value))
     if type(sample) not in _PYTHON:

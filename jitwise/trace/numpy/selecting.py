@@ -35,7 +35,10 @@ def nonzero(trace: Trace, a: Any) -> tuple[Tracer, ...]:
     operand = trace.lift(a)
     if not operand.ndim:
         trace.refuse("error", "ValueError: nonzero of a 0d array")
-    return tuple(places_of_mask(trace, truth(trace, operand)))
+    found = places_of_mask(trace, truth(trace, operand))
+    for each in found if len(found) > 1 else ():
+        each._c_ordered = False  # NumPy's are the columns of one array
+    return tuple(found)
 
 
 def flatnonzero(trace: Trace, a: Any) -> Tracer:

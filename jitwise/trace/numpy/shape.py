@@ -16,7 +16,7 @@ import numpy as np
 from ...ir import dims
 from ...ir.dims import Dim, Size
 from ...ops.movement import transpose as transpose_
-from ..memory import View, is_c_ordered, perhaps_shared
+from ..memory import is_c_ordered, may_lie_apart, perhaps_shared
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import (
@@ -93,9 +93,8 @@ def ravel(trace: Trace, a: Any, order: Any = "C") -> Tracer:
     elif order != "C" and operand.ndim > 1:
         trace.refuse("argument", f"ravel(order={order!r})")
     result = reshaped(trace, operand, (dims.product(operand._value.type.shape),))
-    # A copy, unless the elements lie side by side, which those of an argument or a view may not do.
-    apart = type(operand) is View or not operand._fresh
-    if apart and operand._kind == "array" and not is_c_ordered(operand):
+    # NumPy copies elements that do not lie side by side.
+    if operand._kind == "array" and may_lie_apart(operand) and not is_c_ordered(operand):
         return perhaps_shared(operand, copied(trace, result))
     return result
 
@@ -285,7 +284,7 @@ def size(trace: Trace, a: Any, axis: Any = None) -> Any:
 def _copy_method(operand: Tracer, order: Any = "C") -> Tracer:
     refuse_order(operand._trace, order)
     result = copied(operand._trace, operand, operand._kind)
-    result._c_ordered = order == "C"
+    result._c_ordered = True if order == "C" else None
     return result
 
 
