@@ -9,14 +9,17 @@ serves every style of call.
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ir.primitive import exact
-from ..trace.function import Traced, children, is_namedtuple, leaves_of
+from ..trace.containers import children, is_namedtuple, leaves_of
+from ..trace.function import Traced
 from ..trace.objects import is_keyed_by_type
+from .options import Options, positional_names, positions
 
 _NUMERIC = (np.ndarray, np.generic, int, float, complex)
 
@@ -32,6 +35,7 @@ class Call(NamedTuple):
     static: frozenset[int]
     key: Any
     style: Any
+    roots: dict[Any, int]  # which argument of the call as given a bound one is, by place or name
     types: frozenset[type]  # of instances whose identity is not part of the key
 
     def leaves(self, traced: Traced) -> list[tuple[str, int]]:
@@ -40,7 +44,21 @@ class Call(NamedTuple):
 
     def outputs(self, traced: Traced) -> Any:
         """The recipe of the result, leaves counted as the call is given."""
-        return _renumbered(traced.outputs, self.order) if traced.written else traced.outputs
+        return self._renumbered(traced.outputs)
+
+    def _renumbered(self, recipe: Any) -> Any:
+        kind, item = recipe[0], recipe[1]
+        if kind == "leaf":
+            return (kind, self.order[item])
+        if kind == "argument":
+            return (kind, self.roots[item], recipe[2])
+        if kind in ("tuple", "list"):
+            return (kind, [self._renumbered(each) for each in item])
+        if kind == "dict":
+            return (kind, [(key, self._renumbered(each)) for key, each in item])
+        if kind == "call":
+            return (kind, item, [self._renumbered(each) for each in recipe[2]])
+        return recipe
 
     def overlaps(self, traced: Traced) -> bool:
         """Whether an array that is written to shares memory with another one of the program."""
@@ -71,19 +89,6 @@ class Call(NamedTuple):
         """Whether a leaf is neither a number nor an array: its value is part of the signature."""
         leaves = leaves_of(self.args, self.kwargs)
         return not all(isinstance(leaf, _NUMERIC) for leaf in leaves)
-
-
-def _renumbered(recipe: Any, order: list[int]) -> Any:
-    kind, item = recipe[0], recipe[1]
-    if kind == "leaf":
-        return (kind, order[item])
-    if kind in ("tuple", "list"):
-        return (kind, [_renumbered(each, order) for each in item])
-    if kind == "dict":
-        return (kind, [(key, _renumbered(each, order)) for key, each in item])
-    if kind == "call":
-        return (kind, item, [_renumbered(each, order) for each in recipe[2]])
-    return recipe
 
 
 class _Leaf:
@@ -198,3 +203,71 @@ class _Identity:
 def types_of_instances(args: tuple, kwargs: dict[str, Any]) -> frozenset[type]:
     """The types of the leaves whose identity is not part of the signature."""
     return frozenset(type(leaf) for leaf in leaves_of(args, kwargs) if is_keyed_by_type(leaf))
+
+
+def canonical(
+    signature: inspect.Signature | None, options: Options, args: tuple, kwargs: dict[str, Any]
+) -> Call | None:
+    """The call with arguments bound to parameters; None when Python would refuse it."""
+    numbered = Numbered()
+    call_args = tuple([numbered.number(item) for item in args])
+    call_kwargs = {name: numbered.number(item) for name, item in kwargs.items()}
+    try:
+        bound_args, bound_kwargs = _bound(signature, call_args, call_kwargs)
+    except TypeError:
+        return None
+    order = [leaf.index for leaf in numbered_leaves((*bound_args, *bound_kwargs.values()))]
+    real_args = tuple([unnumber(item) for item in bound_args])
+    real_kwargs = {name: unnumber(item) for name, item in bound_kwargs.items()}
+    static = _static_leaves(signature, options, bound_args, bound_kwargs)
+    return Call(
+        args=args,
+        kwargs=kwargs,
+        bound_args=real_args,
+        bound_kwargs=real_kwargs,
+        order=order,
+        static=frozenset(static),
+        key=(structure(real_args), structure(real_kwargs), static),
+        style=(len(args), tuple(kwargs)),
+        roots=_roots(signature, args, kwargs),
+        types=types_of_instances(args, kwargs),
+    )
+
+
+def _bound(
+    signature: inspect.Signature | None, args: tuple, kwargs: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]]:
+    if signature is None:
+        return args, kwargs
+    bound = signature.bind(*args, **kwargs)
+    return bound.args, dict(sorted(bound.kwargs.items()))
+
+
+def _roots(
+    signature: inspect.Signature | None, args: tuple, kwargs: dict[str, Any]
+) -> dict[Any, int]:
+    """For each bound argument, by place or name, its place in the call as it was given."""
+    count = len(args)
+    names = {name: count + place for place, name in enumerate(kwargs)}
+    by_place, by_name = _bound(signature, tuple(range(count)), names)
+    return {**dict(enumerate(by_place)), **by_name}
+
+
+def _static_leaves(
+    signature: inspect.Signature | None, options: Options, args: tuple, kwargs: dict[str, Any]
+) -> tuple[int, ...]:
+    """Indices, among canonical leaves, of those in arguments declared static."""
+    numbers, names = options.static_argnums, options.static_argnames
+    if not numbers and not names:
+        return ()
+    wanted = positions(numbers, signature, len(args))
+    names_of_args = positional_names(signature, len(args))
+    wanted |= {index for index, name in enumerate(names_of_args) if name in names}
+    found, index = [], 0
+    items = [(position in wanted, item) for position, item in enumerate(args)]
+    items += [(name in names, item) for name, item in kwargs.items()]
+    for is_static, item in items:
+        count = len(numbered_leaves((item,)))
+        found += range(index, index + count) if is_static else ()
+        index += count
+    return tuple(found)

@@ -22,7 +22,8 @@ from ..ir.graph import Graph, Op, Value
 from ..ir.measured import known_guards
 from ..record import Source
 from ..trace.captures import is_rooted, matches
-from ..trace.function import Traced, children, leaves_of
+from ..trace.containers import children, leaves_of
+from ..trace.function import Traced
 from .call import Call
 
 _LONGEST = 40  # of a value that is shown

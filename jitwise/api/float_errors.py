@@ -80,38 +80,37 @@ class Finding:
         self.due = 1  # the call at which the function is run again
         self.warned: list[Warned] = []
 
-    def look(self, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Run the function as Python; its result."""
+    def look(self, function: Callable[[], Any]) -> Any:
+        """Run the call as Python; its result."""
         listener = Listener()
         undo_draws()
         logged: Any = {name: "log" for name, mode in np.geterr().items() if mode == "warn"}
         with np.errstate(call=listener, **logged):
-            result = function(*args, **kwargs)
+            result = function()
         self.warned = listener.heard
         self.due = 2 * self.calls
         return result
 
 
 def settle(
-    function: Callable[..., Any],
+    function: Callable[[], Any],
     findings: dict[int, Finding],
     flags: int,
     given: tuple[Any, ...],
-    args: tuple,
-    kwargs: dict[str, Any],
 ) -> Any:
     """The result of a call whose program raised `flags`: `given` holds the program's, if it has
-    come to the end. `findings` is what is known of the program, by flags.
+    come to the end. `function` makes the call as Python; `findings` is what is known of the
+    program, by flags.
     """
     modes: Any = np.geterr()
     raised = {modes[name] for name, flag in FLAGS.items() if flags & flag}
     if raised != {"warn"} or not {"call", "log"}.isdisjoint(modes.values()):
         undo_draws()
-        return function(*args, **kwargs)
+        return function()
     finding = findings.setdefault(flags, Finding())
     finding.calls += 1
     if not given or finding.calls >= finding.due:
-        return finding.look(function, args, kwargs)
+        return finding.look(function)
     for warned in finding.warned:
         warned.again()
     return given[0]

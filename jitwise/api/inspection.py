@@ -7,10 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..ir.dims import evaluate_size
 from ..ir.graph import Graph
 from ..record import Record, recorder
 from ..runtime._native import Function
+from ..trace.containers import fresh, is_dataclass_instance, leaves_of
 from .jit import Options, State
 from .stages import ShapeDtypeStruct, Traced, trace_stage
 
@@ -54,13 +57,26 @@ def records(subject: str | None = None, name: str | None = None) -> list[Record]
 
 def shapes_of(stage: Traced) -> Any:
     """The result's pytree with a ShapeDtypeStruct for each array."""
-    graph = stage.graph
+    graph, call = stage.graph, stage.call
     sizes = stage.call_sizes()
+    leaves = leaves_of(call.bound_args, call.bound_kwargs)
+
+    def shaped(item: Any) -> Any:
+        is_array = isinstance(item, (np.ndarray, np.generic, int, float, complex))
+        given = np.asarray(item) if is_array else item
+        return ShapeDtypeStruct(given.shape, given.dtype) if is_array else item
 
     def describe(recipe: Any) -> Any:
         how, content = recipe[0], recipe[1]
         if how == "const":
             return content
+        if how == "leaf":
+            return shaped(leaves[content])
+        if how == "argument":
+            item = {**dict(enumerate(call.bound_args)), **call.bound_kwargs}[content]
+            for key in recipe[2]:
+                item = getattr(item, key) if is_dataclass_instance(item) else item[key]
+            return fresh(item, (), shaped)
         if how in ("tuple", "list"):
             return {"tuple": tuple, "list": list}[how]([describe(each) for each in content])
         if how == "dict":

@@ -32,11 +32,12 @@ from ..record import recorder
 from ..runtime._native import Function, call_leaves, undo_draws
 from ..runtime.executable import no_cyclic_collection
 from ..trace.code import INNER
-from ..trace.function import leaves_of, trace_call
+from ..trace.containers import leaves_of
+from ..trace.function import trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
-from .call import Call, Numbered, numbered_leaves, structure, types_of_instances, unnumber
+from .call import Call, canonical
 from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_users
-from .options import STRATEGIES, Options, as_tuple, positional_names, positions, signature_of
+from .options import STRATEGIES, Options, as_tuple, signature_of
 from .versions import Signature, Version, compile_traced, install, write_last
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ class State:
         if config.active.disable or self.options.strategy == "off":
             return self.function(*args, **kwargs)
         failed: list[CannotTrace] = []
-        installed = False
+        call, installed = None, False
         with self.lock:
             try:
-                installed = self._know(args, kwargs, failed)
+                call = self._described(args, kwargs)
+                if call is not None and self._is_bounded(call):
+                    installed = self._prepare(call, failed)
             except (MemoryError, JitwiseBug, JitwiseWarning):
                 raise
             except Exception as error:
@@ -88,20 +91,37 @@ class State:
             return self.native(*args, **kwargs)
         if failed and failed[0].suspect is not None:
             return self._judged("tracing it", failed[0].suspect, args, kwargs)
-        result = self.function(*args, **kwargs)
+        result = self.function(*args, **kwargs) if call is None else self._by_numpy(call)
         if failed and failed[0].reason == "error":  # and this call did not raise
             self._untrue(failed[0], args, kwargs)
         return result
 
-    def _know(self, args: tuple, kwargs: dict[str, Any], failed: list[CannotTrace]) -> bool:
-        """Whether the dispatcher now has an entry for the call."""
+    def _by_numpy(self, call: Call, entry: Any = None) -> Any:
+        """Make a call as Python that the program of `entry`, or any, cannot serve: the result is
+        like those of the calls that one does serve, if there are such calls.
+        """
+        known = self.known.get(call.key)
+        if known is None or not known.versions or known.python:
+            return self.function(*call.args, **call.kwargs)
+        from .results import as_compiled
+
+        of_entry = [version.traced for version in known.versions if entry in version.entries]
+        traces = of_entry or [version.traced for version in known.versions]
+        return as_compiled(self.function, call, traces)
+
+    def _again(self, entry: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Make a call as Python that `entry` has begun to serve."""
+        call = self.canonical(args, kwargs)
+        return self.function(*args, **kwargs) if call is None else self._by_numpy(call, entry)
+
+    def _described(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
+        """The call in canonical form, if it has one."""
         try:
             call_leaves(args, kwargs)
         except ValueError:
             self._say(CannotTrace("depth"))
-            return False
-        call = self.canonical(args, kwargs)
-        return call is not None and self._is_bounded(call) and self._prepare(call, failed)
+            return None
+        return self.canonical(args, kwargs)
 
     def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
         """A program raised `error`, and has changed nothing: the result, or what NumPy raises."""
@@ -109,7 +129,7 @@ class State:
             raise error
         if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function
             undo_draws()
-            return self.function(*args, **kwargs)
+            return self._again(entry, args, kwargs)
         return self._judged("running it", error, args, kwargs, entry)
 
     def flagged(
@@ -121,7 +141,8 @@ class State:
         from .float_errors import settle, settle_late
 
         if not written:
-            return settle(self.function, entry.name, flags, given, args, kwargs)
+            function = functools.partial(self._again, entry, args, kwargs)
+            return settle(function, entry.name, flags, given)
         with self.lock:
             write_last(self.known.values(), self.native, entry)
         settle_late(self.function, flags)
@@ -346,42 +367,7 @@ class State:
 
     def canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
         """The call with arguments bound to parameters; None when Python would refuse it."""
-        numbered = Numbered()
-        call_args = tuple([numbered.number(item) for item in args])
-        call_kwargs = {name: numbered.number(item) for name, item in kwargs.items()}
-        style = (len(args), tuple(kwargs))
-        if self.signature is None:
-            bound_args, bound_kwargs = call_args, call_kwargs
-        else:
-            try:
-                bound = self.signature.bind(*call_args, **call_kwargs)
-            except TypeError:
-                return None
-            bound_args, bound_kwargs = bound.args, dict(sorted(bound.kwargs.items()))
-        order = [leaf.index for leaf in numbered_leaves((*bound_args, *bound_kwargs.values()))]
-        real_args = tuple([unnumber(item) for item in bound_args])
-        real_kwargs = {name: unnumber(item) for name, item in bound_kwargs.items()}
-        static = self._static_leaves(bound_args, bound_kwargs)
-        key = (structure(real_args), structure(real_kwargs), static)
-        bound = (args, kwargs, real_args, real_kwargs, order, frozenset(static), key, style)
-        return Call(*bound, types_of_instances(args, kwargs))
-
-    def _static_leaves(self, args: tuple, kwargs: dict[str, Any]) -> tuple[int, ...]:
-        """Indices, among canonical leaves, of those in arguments declared static."""
-        numbers, names = self.options.static_argnums, self.options.static_argnames
-        if not numbers and not names:
-            return ()
-        wanted = positions(numbers, self.signature, len(args))
-        names_of_args = positional_names(self.signature, len(args))
-        wanted |= {index for index, name in enumerate(names_of_args) if name in names}
-        found, index = [], 0
-        items = [(position in wanted, item) for position, item in enumerate(args)]
-        items += [(name in names, item) for name, item in kwargs.items()]
-        for is_static, item in items:
-            count = len(numbered_leaves((item,)))
-            found += range(index, index + count) if is_static else ()
-            index += count
-        return tuple(found)
+        return canonical(self.signature, self.options, args, kwargs)
 
 
 def jit(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,8 +24,9 @@ from ..ir.printer import print_graph
 from ..ir.types import DTYPE_NAMES
 from ..runtime._native import Fault, Function
 from ..runtime.executable import Executable
+from ..trace.containers import children, leaves_of
 from ..trace.function import Traced as TracedFunction
-from ..trace.function import children, leaves_of, trace_call
+from ..trace.function import trace_call
 from .call import Call
 from .differences import difference, leaf_names
 from .faults import fault_of
@@ -195,9 +197,15 @@ class Compiled:
         """The program raised floating-point flags: see `State.flagged`."""
         from .float_errors import settle, settle_late
 
-        function = self.lowered.stage.state.function
+        stage = self.lowered.stage
+        function = stage.state.function
         if not written:
-            return settle(function, entry.name, flags, given, args, kwargs)
+            from .results import as_compiled
+
+            call = stage.state.canonical(args, kwargs)
+            assert call is not None  # the program has served it
+            as_python = partial(as_compiled, function, call, [stage.traced])
+            return settle(as_python, entry.name, flags, given)
         settle_late(function, flags)
         return given[0]
 

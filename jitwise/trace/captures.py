@@ -22,6 +22,7 @@ noticed (`changed`) and undone by never having happened.
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +31,7 @@ import numpy as np
 
 from ..ir.primitive import exact
 from ..ir.types import DTYPE_NAMES
+from .containers import is_dataclass_instance
 from .source import Source, locate
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ class Captures:
         self.paths: list[Path] = []
         self.guards: list[Guard] = []
         self.shadows: list[tuple[Any, Any, Any, str]] = []
+        self.behind: dict[int, Any] = {}  # by the id of a copy: the container, always this one
         self._arrays: dict[tuple, Tracer] = {}
         self._guarded: set[tuple] = set()
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
@@ -175,9 +178,14 @@ class Captures:
 
 
 def shallow(container: Any) -> Any:
-    """The items of a list, dict or set as they are now."""
+    """The items of a list, dict or set as they are now, or the fields of a dataclass instance."""
     if isinstance(container, dict):
         return list(container.items())
+    if is_dataclass_instance(container):
+        names = [field.name for field in dataclasses.fields(container)]
+        held = {name: getattr(container, name, None) for name in names}
+        held |= getattr(container, "__dict__", {})
+        return [*held, *held.values()]
     return list(container)
 
 

@@ -33,6 +33,7 @@ from ..ir.types import DTYPE_NAMES
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
 from .captures import CallerArray, Guard, Path, fetch, same_items, shallow
 from .code import is_own_file, is_users
+from .containers import children, entries, is_dataclass_instance, is_namedtuple, rebuilder
 from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
@@ -64,44 +65,6 @@ class Traced(NamedTuple):
         return leaves[number] if how == "leaf" else fetch(self.captures[number], leaves)
 
 
-def is_namedtuple(item: Any) -> bool:
-    """Whether an object is an instance of a namedtuple class."""
-    return isinstance(item, tuple) and type(item) is not tuple and hasattr(type(item), "_fields")
-
-
-def is_dataclass_instance(item: Any) -> bool:
-    """Whether an object is a dataclass instance, which is flattened by field."""
-    return dataclasses.is_dataclass(item) and not isinstance(item, type)
-
-
-def children(item: Any) -> list[Any] | None:
-    """The items that an argument is flattened into, or None for a leaf. The native dispatcher
-    flattens alike.
-    """
-    kind = type(item)
-    if kind is tuple or kind is list or is_namedtuple(item):
-        return list(item)
-    if kind is dict:
-        return list(item.values())
-    if is_dataclass_instance(item):
-        return [getattr(item, field.name) for field in dataclasses.fields(item)]
-    return None
-
-
-def leaves_of(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """The leaves of a call, in the dispatcher's order."""
-    leaves: list[Any] = []
-    pending = [*args, *kwargs.values()][::-1]
-    while pending:
-        item = pending.pop()
-        inner = children(item)
-        if inner is None:
-            leaves.append(item)
-        else:
-            pending.extend(inner[::-1])
-    return leaves
-
-
 class _Arguments:
     """Rebuilds the arguments with tracers for leaves, remembering containers to notice changes."""
 
@@ -110,17 +73,25 @@ class _Arguments:
         self.follower = follower
         self.count = 0
         self.containers: list[tuple[Any, list[Any]]] = []
+        self.places: dict[int, tuple[Any, Any]] = {}  # by the id of a copy: it, and its recipe
         self.static = static
         self.kept: list[Tracer] = []  # whose ids `Trace.caller_arrays` knows
 
-    def build(self, item: Any) -> Any:
-        kind = type(item)
-        inner = children(item)
+    def build(self, item: Any, root: int | str, path: tuple = ()) -> Any:
+        """What traced code gets for what is reached by `path` from the argument `root`."""
+        inner = entries(item)
         if inner is None:
             index = self.count
             self.count += 1
             return self.leaf(item, index)
-        items = [self.build(each) for each in inner]
+        items = [self.build(each, root, (*path, key)) for key, each in inner]
+        made = self.container(item, items)
+        self.places[id(made)] = made, ("argument", root, path)
+        return made
+
+    def container(self, item: Any, items: list[Any]) -> Any:
+        """A container like `item`, of the items that traced code gets."""
+        kind = type(item)
         if kind is list or kind is dict:
             copy: Any = items if kind is list else dict(zip(item, items, strict=True))
             self.containers.append((copy, shallow(copy)))
@@ -133,13 +104,14 @@ class _Arguments:
 
     def dataclass(self, item: Any, items: list[Any]) -> Any:
         kind = type(item)
-        copy = object.__new__(kind)
-        for field, value in zip(dataclasses.fields(item), items, strict=True):
-            object.__setattr__(copy, field.name, value)
+        copy = rebuilder(kind)(*items)
         names = {field.name for field in dataclasses.fields(item)}
         if set(getattr(item, "__dict__", {})) - names:
             self.trace.refuse("type", f"{kind.__name__} with attributes that are no fields")
-        return FieldsProxy(self.follower, copy, kind.__name__) if _has_methods(kind) else copy
+        if _has_methods(kind):
+            return FieldsProxy(self.follower, copy, kind.__name__)
+        self.containers.append((copy, shallow(copy)))
+        return copy
 
     def leaf(self, item: Any, index: int) -> Any:
         trace = self.trace
@@ -206,8 +178,8 @@ def trace_call(
     try:
         arguments = _Arguments(trace, follower, static)
         with np.errstate(all="ignore"):  # constants are folded without warnings of their own
-            given = [arguments.build(item) for item in args]
-            options = {key: arguments.build(item) for key, item in kwargs.items()}
+            given = [arguments.build(item, place) for place, item in enumerate(args)]
+            options = {key: arguments.build(item, key) for key, item in kwargs.items()}
             result = follower.callee(function)(*given, **options)
         if trace.failure is not None:
             raise trace.failure  # the function swallowed it
@@ -253,7 +225,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.refuse("effect", changed)
     if arguments.changed():
         trace.refuse("effect", "an argument")
-    outputs = _Outputs(trace)
+    outputs = _Outputs(trace, arguments)
     recipe = outputs.recipe(result)
     arguments.follower.guard_identities()
     graph = trace.finish(outputs.values)
@@ -299,8 +271,9 @@ def _known(key: Any) -> Any:
 class _Outputs:
     """Turns the function's result into a recipe and the list of graph outputs."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, arguments: _Arguments) -> None:
         self.trace = trace
+        self.arguments = arguments
         self.values: list[Value] = []
         self.places: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -326,6 +299,10 @@ class _Outputs:
             if item._kind == "python":
                 return (_NUMBER_RECIPES[type(item._hint)], self.output(item))
             return ("array" if item._kind == "array" else "scalar", self.output(item))
+        if id(item) in self.arguments.places:
+            return self.arguments.places[id(item)][1]
+        if id(item) in self.trace.captures.behind:
+            return ("const", self.trace.captures.behind[id(item)])
         if kind is SizeTracer:
             return self.recipe(self.trace.lift(item))
         if _is_constant(item):
@@ -341,20 +318,9 @@ class _Outputs:
         if is_namedtuple(item):
             return ("call", kind, [self.recipe(each) for each in item])
         if is_dataclass_instance(item) and kind.__init__.__qualname__.endswith("__init__"):
-            return ("call", _rebuilder(kind), [self.recipe(each) for each in children(item) or ()])
+            return (
+                "call",
+                rebuilder(kind),
+                [self.recipe(each) for each in children(item) or ()],
+            )
         self.trace.refuse("type", item.__class__.__name__)
-
-
-def _rebuilder(kind: type) -> Callable[..., Any]:
-    """A function that makes a dataclass instance of its fields without running `__init__` or
-    `__post_init__` again.
-    """
-    names = [field.name for field in dataclasses.fields(kind)]
-
-    def rebuild(*values: Any) -> Any:
-        made = object.__new__(kind)
-        for name, value in zip(names, values, strict=True):
-            object.__setattr__(made, name, value)
-        return made
-
-    return rebuild

@@ -214,6 +214,8 @@ def write(target: Tracer, value: Value) -> None:
         _write_callers(trace, target._base if isinstance(target, View) else target)
     if target._shared:
         trace.refuse("assign", "an array is changed that may share its memory with another")
+    if trace.changes is not None:
+        trace.changes.append(target._base if isinstance(target, View) else target)
     target._bind(value)
 
 

@@ -92,7 +92,7 @@ class ObjectProxy:
             getter = undecorated(found.fget)
             if not isinstance(getter, types.FunctionType):
                 return follower.trace.refuse("source", f"the property {name}")
-            return follower.function(getter)(self)
+            return follower.method(found.fget)(self)
         if isinstance(found, staticmethod):
             return follower.followed_object(found.__func__, name)
         if isinstance(found, classmethod):
@@ -102,7 +102,7 @@ class ObjectProxy:
             return _ABSENT
         if not is_users(method.__code__):
             return follower.trace.refuse("source", f"{kind.__name__}.{name}")
-        return functools.partial(follower.function(method), self)
+        return functools.partial(follower.method(found), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not self.__holds(name, value):

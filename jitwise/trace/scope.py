@@ -150,6 +150,18 @@ class Follower:
         self._attributes(function, twin, path)
         return twin
 
+    def method(self, held: Any) -> Callable[..., Any]:
+        """The followed twin of a function that a class holds, jitted or not."""
+        function = undecorated(held)
+        twin = self.function(function)
+        return twin if function is held else self._inner(twin, function)
+
+    def _inner(self, twin: Any, function: Any) -> Callable[..., Any]:
+        """What stands for a jitted function."""
+        from .inner import inner_call
+
+        return inner_call(self.trace, twin, function)
+
     def _attributes(
         self, function: types.FunctionType, twin: types.FunctionType, path: Path | None
     ) -> None:
@@ -275,6 +287,8 @@ class Follower:
         base = value if root is None else root
         copy: Any = type(value)()
         self._remember(value, name, root, copy)
+        if root is None:
+            captures.behind[id(copy)] = value
         if type(value) is list:
             captures.guard(Path("length", base, None), len(value), "equal", f"len({name})")
             copy.extend(
@@ -337,7 +351,8 @@ class Follower:
         inner = undecorated(value)
         if inner is not value:
             self._refuse_attributes(value, name, path)
-            return self.followed_object(inner, name, path and Path("attr", path, "__wrapped__"))
+            wrapped = path and Path("attr", path, "__wrapped__")
+            return self._inner(self.followed_object(inner, name, wrapped), inner)
         if isinstance(value, types.FunctionType):
             users = is_users(value.__code__)
             return self.function(value, path) if users else self._pure(value, name)
@@ -346,7 +361,7 @@ class Follower:
             if isinstance(function, types.FunctionType) and is_users(function.__code__):
                 holder = path and Path("attr", path, "__self__")
                 instance = self.followed_object(value.__self__, name, holder)
-                return functools.partial(self.function(function), instance)
+                return functools.partial(self.method(value.__func__), instance)
         if isinstance(value, functools.partial):
             return self._partial(value, name, path)
         if isinstance(value, types.ModuleType):

@@ -91,6 +91,7 @@ class Trace:
         self.swapped: dict[int, Value] = {}
         self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
         self.written: dict[int, Tracer] = {}  # those of them that were written to
+        self.changes: list[Tracer] | None = None  # what a call of a jitted function wrote to
         self.printed: list[tuple[tuple, dict]] = []
 
     # Inputs

@@ -103,13 +103,15 @@ def test_a_quiet_block_is_quiet_and_nothing_else_is(program, state):
 def test_a_quiet_block_costs_python_runs_in_few_calls(monkeypatch):
     counted = [0]
 
-    def plain(x, y):
+    def counting(function):
         counted[0] += 1
-        return ratio(x, y)
+        return function()
 
     jitted = jit(ratio)
     settle = float_errors.settle
-    monkeypatch.setattr(float_errors, "settle", lambda _, *rest: settle(plain, *rest))
+    monkeypatch.setattr(
+        float_errors, "settle", lambda plain, *rest: settle(lambda: counting(plain), *rest)
+    )
     with np.errstate(all="warn"):
         for _ in range(64):
             jitted(np.ones(3), np.zeros(3))

@@ -133,9 +133,7 @@ def unequal(got: Any, expected: Any, product: bool = False) -> str | None:
         if len(got) != len(expected):
             return f"{len(got)} items, not {len(expected)}"
         pairs = zip(got, expected, strict=True)
-        return next(
-            (text for one, other in pairs if (text := unequal(one, other, product))), None
-        )
+        return next((text for one, other in pairs if (text := unequal(one, other, product))), None)
     if not isinstance(expected, (np.ndarray, np.generic)):
         return None if _same_numbers(got, expected) else f"{got!r}, not {expected!r}"
     if got.dtype != expected.dtype or got.shape != expected.shape:

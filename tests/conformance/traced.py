@@ -16,7 +16,8 @@ import numpy as np
 from jitwise.errors import CannotTrace
 from jitwise.ir.evaluate import bind_symbols, evaluate
 from jitwise.ir.measured import known_guards
-from jitwise.trace.function import Traced, leaves_of, trace_call
+from jitwise.trace.containers import leaves_of
+from jitwise.trace.function import Traced, trace_call
 
 
 class Program:

@@ -36,13 +36,13 @@ Found store_number(Input::Kind kind, PyObject *value, char *bytes) {
 }
 
 PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves,
-                      PyObject *const *captures) {
+                      PyObject *const *captures, PyObject *const *arguments) {
     if (recipe.kind == Recipe::Kind::array && results[recipe.index].array != nullptr) {
         PyObject *array = results[recipe.index].array;
         results[recipe.index].array = nullptr;
         return array;
     }
-    return build_output(recipe, {results, leaves, captures});
+    return build_output(recipe, {results, leaves, captures, arguments});
 }
 
 namespace {
@@ -142,7 +142,8 @@ public:
     }
 
     PyObject *output() {
-        return take_output(parts_->recipe, results_.data(), call_.leaves.data(), held_.data());
+        return take_output(parts_->recipe, results_.data(), call_.leaves.data(), held_.data(),
+                           call_.args);
     }
 
     bool teach(Memo *memo, Entry *entry) const {

@@ -30,8 +30,9 @@ inline bool must_be_watched(Entry *entry) {
     entry->watched = counted != 0;
     return entry->watched;
 }
-// The value of the call; an array may be taken out of `results`.
+// The value of the call; an array may be taken out of `results`. `arguments` are needed by recipes
+// that are of the call.
 PyObject *take_output(const Recipe &recipe, Result *results, PyObject *const *leaves,
-                      PyObject *const *captures);
+                      PyObject *const *captures, PyObject *const *arguments);
 
 }  // namespace jitwise::dispatch

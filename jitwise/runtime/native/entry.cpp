@@ -148,9 +148,11 @@ bool parse_parts(const Signature &call, const EntryArguments &arguments, EntryPa
         });
     if (!guarded || !parse_program(arguments.program, call, arguments, parts)) return false;
     if (parts->program == nullptr) return true;
+    const Py_ssize_t named = call.names == nullptr ? 0 : PyTuple_GET_SIZE(call.names);
+    const auto given = static_cast<std::size_t>(call.count + named);
     return parse_recipe(
         arguments.outputs,
-        {parts->program->output_count(), call.leaves.size(), parts->captures.size()},
+        {parts->program->output_count(), call.leaves.size(), parts->captures.size(), given},
         &parts->recipe);
 }
 

@@ -108,7 +108,7 @@ bool Memo::learn(Entry *entry, const Signature &call, const View *views,
                  PyObject *const *captured) {
     const EntryParts &parts = *entry->parts;
     forget_captures();
-    if (parts.writes) return false;
+    if (parts.writes || parts.recipe.is_of_call) return false;
     for (const Input &input : parts.inputs)
         if (input.kind == Input::Kind::swapped) return false;
     std::unique_ptr<const Replay> replay = Replay::make(*parts.program, views);
@@ -229,7 +229,7 @@ public:
     }
 
     PyObject *output(const Recipe &recipe) {
-        return take_output(recipe, results_.data(), leaves_, held_.data());
+        return take_output(recipe, results_.data(), leaves_, held_.data(), nullptr);
     }
 
 private:

@@ -17,7 +17,7 @@ constexpr KindName kind_names[] = {
     {"float", Recipe::Kind::floating},   {"int", Recipe::Kind::integer},
     {"bool", Recipe::Kind::boolean},     {"complex", Recipe::Kind::complex},
     {"const", Recipe::Kind::constant},   {"leaf", Recipe::Kind::leaf},
-    {"capture", Recipe::Kind::capture},
+    {"capture", Recipe::Kind::capture},  {"argument", Recipe::Kind::argument},
     {"tuple", Recipe::Kind::tuple},      {"list", Recipe::Kind::list},
     {"dict", Recipe::Kind::dict},        {"call", Recipe::Kind::call},
 };
@@ -64,9 +64,42 @@ bool parse_parts(PyObject *list, const Counts &counts, Recipe *recipe) {
         }
         recipe->parts.emplace_back();
         good = parse_recipe(part, counts, &recipe->parts.back());
+        recipe->is_of_call |= recipe->parts.back().is_of_call;
     }
     Py_DECREF(items);
     return good;
+}
+
+bool parse_argument(PyObject *item, const Counts &counts, Recipe *recipe) {
+    PyObject *kind, *place, *path;
+    if (!PyArg_ParseTuple(item, "OOO!;an argument recipe is ('argument', place, keys)", &kind,
+                          &place, &PyTuple_Type, &path) ||
+        !parse_index(place, counts.arguments, "argument", &recipe->index))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(path); ++i) {
+        Py_INCREF(PyTuple_GET_ITEM(path, i));
+        recipe->keys.push_back(PyTuple_GET_ITEM(path, i));
+    }
+    return recipe->is_of_call = true;
+}
+
+// The item of a tuple, list or dict, or the field of a dataclass instance.
+PyObject *item_at(PyObject *holder, PyObject *key) {
+    if (PyTuple_Check(holder) || PyList_Check(holder) || PyDict_Check(holder))
+        return PyObject_GetItem(holder, key);
+    return PyObject_GetAttr(holder, key);
+}
+
+PyObject *argument_of(const Recipe &recipe, const Named &named) {
+    PyObject *found = named.arguments[recipe.index];
+    Py_INCREF(found);
+    for (PyObject *key : recipe.keys) {
+        PyObject *holder = found;
+        found = item_at(holder, key);
+        Py_DECREF(holder);
+        if (found == nullptr) break;
+    }
+    return found;
 }
 
 PyObject *number_of(const Result &result, Recipe::Kind kind) {
@@ -167,6 +200,7 @@ bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe) {
         return parse_index(first, counts.leaves, "leaf", &recipe->index);
     if (recipe->kind == Recipe::Kind::capture)
         return parse_index(first, counts.captures, "capture", &recipe->index);
+    if (recipe->kind == Recipe::Kind::argument) return parse_argument(item, counts, recipe);
     if (recipe->kind < Recipe::Kind::constant)
         return parse_index(first, counts.results, "result", &recipe->index);
     const bool is_call = recipe->kind == Recipe::Kind::call;
@@ -200,6 +234,7 @@ PyObject *build_output(const Recipe &recipe, const Named &named) {
             Py_INCREF(capture);
             return capture;
         }
+        case Recipe::Kind::argument: return argument_of(recipe, named);
         case Recipe::Kind::tuple:
         case Recipe::Kind::list: return sequence_of(recipe, named);
         case Recipe::Kind::dict: return dict_of(recipe, named);

@@ -3,6 +3,9 @@
 //     return {"loss": loss, "out": (y, n)}
 //     ("dict", [("loss", ("scalar", 0)), ("out", ("tuple", [("array", 1), ("int", 2)]))])
 //
+// A container of the call that is returned is ("argument", place, keys): what is reached by the keys
+// from the argument at that place, keywords counted after the others.
+//
 // Recipes are checked once, when the entry is added, so building has no cases to reject. Building
 // runs Python code only for ("call", callable, parts) and for exotic dict keys.
 #pragma once
@@ -18,12 +21,13 @@ namespace jitwise::dispatch {
 struct Recipe {
     enum class Kind : std::uint8_t {
         array, scalar, floating, integer, boolean, complex,
-        constant, leaf, capture, tuple, list, dict, call,
+        constant, leaf, capture, argument, tuple, list, dict, call,
     };
     Kind kind = Kind::constant;
-    std::size_t index = 0;         // of a result, leaf or capture
+    bool is_of_call = false;       // names an argument, or has a part that does
+    std::size_t index = 0;         // of a result, leaf, capture or argument
     PyObject *object = nullptr;    // the constant, or the callable
-    std::vector<PyObject *> keys;  // of a dict
+    std::vector<PyObject *> keys;  // of a dict; from an argument
     std::vector<Recipe> parts;
 
     int visit(visitproc visit, void *arg) const;
@@ -32,16 +36,17 @@ struct Recipe {
 
 // How many there are of what a recipe may name.
 struct Counts {
-    std::size_t results, leaves, captures;
+    std::size_t results, leaves, captures, arguments;
 };
 
 bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe);
 
-// What a recipe may name, borrowed: results, leaves of the call, captured arrays.
+// What a recipe may name, borrowed: results, leaves of the call, captured arrays, arguments.
 struct Named {
     const Result *results;
     PyObject *const *leaves;
     PyObject *const *captures;
+    PyObject *const *arguments;
 };
 
 // A new reference, or null with an exception set.
