@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.primitive import exact
-from ..trace.containers import children, is_namedtuple, leaves_of
+from ..trace.captures import chain_of, keys_from_leaf
+from ..trace.containers import children, entries, is_namedtuple, leaves_of
 from ..trace.function import Traced
 from ..trace.objects import is_keyed_by_type
 from .options import Options, positional_names, positions
@@ -52,6 +53,9 @@ class Call(NamedTuple):
             return (kind, self.order[item])
         if kind == "argument":
             return (kind, self.roots[item], recipe[2])
+        if kind == "reached":
+            root, keys = self._way_to(chain_of(item)[-1].key)
+            return ("argument", self.roots[root], (*keys, *(keys_from_leaf(item) or ())))
         if kind in ("tuple", "list"):
             return (kind, [self._renumbered(each) for each in item])
         if kind == "dict":
@@ -59,6 +63,21 @@ class Call(NamedTuple):
         if kind == "call":
             return (kind, item, [self._renumbered(each) for each in recipe[2]])
         return recipe
+
+    def _way_to(self, leaf: int) -> tuple[Any, tuple]:
+        """The bound argument that a leaf belongs to, and what leads from there to it."""
+        pending = [(root, (), item) for root, item in enumerate(self.bound_args)]
+        pending += [(root, (), item) for root, item in self.bound_kwargs.items()]
+        found = []
+        pending.reverse()
+        while len(found) <= leaf:
+            root, keys, item = pending.pop()
+            inner = entries(item)
+            if inner is None:
+                found.append((root, keys))
+            else:
+                pending += [(root, (*keys, key), each) for key, each in inner[::-1]]
+        return found[leaf]
 
     def overlaps(self, traced: Traced) -> bool:
         """Whether an array that is written to shares memory with another one of the program."""

@@ -13,6 +13,7 @@ from ..ir.dims import evaluate_size
 from ..ir.graph import Graph
 from ..record import Record, recorder
 from ..runtime._native import Function
+from ..trace.captures import fetch
 from ..trace.containers import fresh, is_dataclass_instance, leaves_of
 from .jit import Options, State
 from .stages import ShapeDtypeStruct, Traced, trace_stage
@@ -72,6 +73,8 @@ def shapes_of(stage: Traced) -> Any:
             return content
         if how == "leaf":
             return shaped(leaves[content])
+        if how == "reached":
+            return fresh(fetch(content, leaves), (), shaped)
         if how == "argument":
             item = {**dict(enumerate(call.bound_args)), **call.bound_kwargs}[content]
             for key in recipe[2]:

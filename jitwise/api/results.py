@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..trace.captures import fetch
 from ..trace.containers import containers_in, fresh, leaves_of
 from ..trace.function import Traced
 from .call import Call
@@ -42,19 +43,21 @@ def _kept(call: Call, traces: Sequence[Traced]) -> list[Any]:
             continue
         kept += written
         kept += [array for array in arrays if any(np.may_share_memory(array, w) for w in written)]
-        kept += _constants(traced.outputs)
+        kept += _named(traced.outputs, leaves)
     return kept
 
 
-def _constants(recipe: Any) -> list[Any]:
-    """The objects that a recipe of results names."""
+def _named(recipe: Any, leaves: list[Any]) -> list[Any]:
+    """The objects from outside that a recipe of results names."""
     kind, item = recipe[0], recipe[1]
     if kind == "const":
         return [item]
+    if kind == "reached":
+        return [fetch(item, leaves)]
     if kind == "dict":
         item = [each for _, each in item]
     if kind == "call":
         item = recipe[2]
     if kind not in ("tuple", "list", "dict", "call"):
         return []
-    return [each for part in item for each in _constants(part)]
+    return [each for part in item for each in _named(part, leaves)]

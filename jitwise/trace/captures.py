@@ -60,6 +60,14 @@ def chain_of(path: Path) -> list[Path]:
     return chain
 
 
+def keys_from_leaf(path: Path) -> tuple | None:
+    """The items and attributes on the way from a leaf; None where the way leads by other things."""
+    steps = chain_of(path)[::-1]
+    if steps[0].how != "leaf" or not all(step.how in ("item", "attr") for step in steps[1:]):
+        return None
+    return tuple([step.key for step in steps[1:]])
+
+
 def key_of(path: Path) -> tuple:
     """Tells paths apart, by the identity of what they begin at."""
     container = path.container
@@ -99,7 +107,7 @@ class Captures:
         self.paths: list[Path] = []
         self.guards: list[Guard] = []
         self.shadows: list[tuple[Any, Any, Any, str]] = []
-        self.behind: dict[int, Any] = {}  # by the id of a copy: the container, always this one
+        self.behind: dict[int, tuple[str, Any]] = {}  # by the id of a copy: how to return it
         self._arrays: dict[tuple, Tracer] = {}
         self._guarded: set[tuple] = set()
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []

@@ -302,7 +302,7 @@ class _Outputs:
         if id(item) in self.arguments.places:
             return self.arguments.places[id(item)][1]
         if id(item) in self.trace.captures.behind:
-            return ("const", self.trace.captures.behind[id(item)])
+            return self.trace.captures.behind[id(item)]
         if kind is SizeTracer:
             return self.recipe(self.trace.lift(item))
         if _is_constant(item):

@@ -34,7 +34,7 @@ import numpy as np
 
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
-from .captures import Path, is_rooted
+from .captures import Path, is_rooted, keys_from_leaf
 from .code import fault_of_code, identity_uses, is_users, undecorated
 from .conversions import BEHIND, CONVERTING, followed_scalar_type, names_in, with_conversions
 from .draws import drawing, is_generator, is_random
@@ -288,7 +288,9 @@ class Follower:
         copy: Any = type(value)()
         self._remember(value, name, root, copy)
         if root is None:
-            captures.behind[id(copy)] = value
+            captures.behind[id(copy)] = "const", value
+        elif keys_from_leaf(root) is not None:
+            captures.behind[id(copy)] = "reached", root
         if type(value) is list:
             captures.guard(Path("length", base, None), len(value), "equal", f"len({name})")
             copy.extend(

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jitwise import JitwiseWarning, jit
+from jitwise import JitwiseWarning, eval_shape, jit
 
 EXAMPLES = int(os.environ.get("PROGRAM_EXAMPLES", "200"))
 LAYOUTS = {
@@ -409,3 +409,52 @@ def test_arguments_are_found_however_they_are_given():
         assert [one is other for one, other in zip(found, (c, e, d, a, b[0]), strict=True)] == [
             True
         ] * 5
+
+
+class Layer:
+    def __init__(self, number: float) -> None:
+        self.state = {"w": np.full(3, number), "all": [np.ones(2), number]}
+        self.below = None if number > 2 else Layer(number + 1)
+
+    @jit
+    def step(self, g, b):
+        self.state["w"] -= g
+        return self.state, [self.below.state["all"]], g, 1 / b
+
+
+@pytest.mark.parametrize("held", [lambda layer: layer, lambda layer: layer.below])
+def test_containers_of_objects_are_returned_as_themselves(held):
+    def outer(g, layers, b):
+        return layers["layers"][0].state, layers["layers"][1].state["w"], 1 / b
+
+    jitted = jit(outer)
+    for number in (1.0, 1.0, 0.5):
+        layer, g = held(Layer(number)), np.ones(3)
+        for b in (1.0, 0.0, 0.0):
+            with np.errstate(all="ignore" if b else "warn"):
+                found = quietly(layer.step, g, b) if b else quietly(layer.step, g, np.zeros(1))
+                layers = {"n": g, "layers": [layer, layer.below]}
+                others = quietly(jitted, g, layers, np.full(1, b))
+            assert found[0] is layer.state and found[1][0] is layer.below.state["all"]
+            assert found[2] is not g and not np.shares_memory(found[2], g)
+            assert others[0] is layer.state and others[1] is not layer.below.state["w"]
+    assert [known.python for known in jitted.state.known.values()] == [False]
+
+
+def test_shapes_of_what_is_the_callers_are_told():
+    def function(p, x):
+        p["w"] += x
+        return p, p["w"], [x]
+
+    p, x = {"w": np.ones(3), "in": Fields(np.ones((2, 1), "f4"))}, np.ones(3)
+    shapes = eval_shape(function, p, x)
+    found = jit(function)(p, x)
+
+    def shaped(item):
+        if hasattr(item, "shape"):
+            return item.shape, item.dtype
+        if isinstance(item, (dict, list, tuple, Fields)):
+            return type(item), [(key, shaped(get(item, key))) for key in keys_of(item)]
+        return (), np.asarray(item).dtype
+
+    assert shaped(shapes) == shaped(found)
