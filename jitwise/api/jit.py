@@ -101,13 +101,15 @@ class State:
         like those of the calls that one does serve, if there are such calls.
         """
         known = self.known.get(call.key)
-        if known is None or not known.versions or known.python:
+        versions = known.versions if known is not None else []
+        found = [version for version in versions if entry in version.entries]
+        if known is not None and not known.python:
+            found = found or versions
+        if not found:
             return self.function(*call.args, **call.kwargs)
         from .results import as_compiled
 
-        of_entry = [version.traced for version in known.versions if entry in version.entries]
-        traces = of_entry or [version.traced for version in known.versions]
-        return as_compiled(self.function, call, traces)
+        return as_compiled(self.function, call, [version.traced for version in found])
 
     def _again(self, entry: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Make a call as Python that `entry` has begun to serve."""

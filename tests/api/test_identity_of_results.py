@@ -143,6 +143,21 @@ def test_results_are_whose_they_are_whether_numpy_warns_or_not(name, layout):
         assert picture(jitted(*given), list(given)) == shown[0]
 
 
+def test_results_are_fresh_where_only_some_calls_are_compiled():
+    @jit
+    def function(x, b, count):
+        for _ in range(count):
+            b = b / 1
+        return x[1:], 1 / b
+
+    x = np.ones(3)
+    for count in range(12):
+        quietly(function, x, np.ones(2), count)
+    assert [known.python for known in function.state.known.values()] == [True]
+    for _ in range(5):
+        assert not np.shares_memory(quietly(function, x, np.zeros(2), 1)[0], x)
+
+
 OVERLAPS = {
     "part": lambda x, y: (x.__iadd__(y), y[:1])[1],
     "both": lambda x, y: [x.__iadd__(y), x[0], y * 2],
