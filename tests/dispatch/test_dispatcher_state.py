@@ -1,6 +1,8 @@
 """An entry serves a call only while all it depends on is as it was, and gives back what its recipe
 says."""
 
+import dataclasses
+import sys
 import types
 
 import numpy as np
@@ -352,6 +354,41 @@ def test_results_take_the_shape_their_recipe_says(calls, host_program):
     assert result["s"] == slice(4, None)
     assert (result["e"], result["f"], type(result["f"])) == ((), 4.0, float)
     assert type(result["b"]) is np.bool_
+
+
+@dataclasses.dataclass
+class Held:
+    position: object
+    weight: float
+
+
+def test_containers_of_the_call_are_given_back(calls, host_program):
+    def added(argument, *, keyword):
+        paths = [("argument", 0, ()), ("argument", 0, ("a", 1)), ("argument", 1, (0, "position"))]
+        calls.function.add_entry(
+            (argument,), {"keyword": keyword}, host_program(lambda x: x, ONE), [("leaf", 0)],
+            outputs=("list", [("array", 0), *paths]),
+        )  # fmt: skip
+
+    def call():
+        return {"a": [np.arange(3.0), {"b": 1.0}]}, [Held([2.0], 3.0)]
+
+    first, second = call()
+    added(first, keyword=second)
+    for _ in range(5):  # also of a call like the one before
+        first, second = call()
+        before = [sys.getrefcount(each) for each in (first, second[0].position)]
+        result = calls.function(first, keyword=second)
+        assert result[0].tolist() == [0, 1, 2]
+        assert [result[1] is first, result[2] is first["a"][1]] == [True, True]
+        assert result[3] is second[0].position
+        del result
+        assert [sys.getrefcount(each) for each in (first, second[0].position)] == before
+    for recipe in [("argument", 2, ()), ("argument", -1, ()), ("argument", 0), ("argument", 0, 0)]:
+        with pytest.raises((IndexError, TypeError)):
+            calls.function.add_entry(
+                (ones(3), 1.0), {}, host_program(lambda x: x, ONE), [("leaf", 0)], outputs=recipe
+            )
 
 
 def test_an_array_that_is_written_must_be_writable_native_and_share_no_memory(calls, host_program):

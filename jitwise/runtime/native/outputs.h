@@ -3,8 +3,8 @@
 //     return {"loss": loss, "out": (y, n)}
 //     ("dict", [("loss", ("scalar", 0)), ("out", ("tuple", [("array", 1), ("int", 2)]))])
 //
-// A container of the call that is returned is ("argument", place, keys): what is reached by the keys
-// from the argument at that place, keywords counted after the others.
+// A container of the call that is returned is ("argument", place, keys): what the keys lead to from
+// the argument at that place, keywords counted after the others.
 //
 // Recipes are checked once, when the entry is added, so building has no cases to reject. Building
 // runs Python code only for ("call", callable, parts) and for exotic dict keys.
