@@ -116,7 +116,7 @@ def _changed(arrays: list[Any], word: str, array: Any, rest: list[Any]) -> None:
     elif word == "zeros":
         arrays.append(np.zeros(array.shape, array.dtype))
     elif word == "divide":
-        arrays.append(1 / array)
+        arrays.append(np.rint(6 / array))  # whole numbers, whose sums are exact in any order
     elif word == "inner":
         arrays.append(rest[0](array))
     elif word != "element":
