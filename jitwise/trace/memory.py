@@ -207,9 +207,11 @@ def _merges_none(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...]
 
 def write(target: Tracer, value: Value) -> None:
     """Bind `target`, and what shares its memory, to a value of its dtype and shape. Ends the trace
-    where the memory is not the trace's own, or where it is not known who shares it.
+    where the memory is not the trace's own or of foreign byte order, or where it is not known who
+    shares it.
     """
     trace: Trace = target._trace
+    trace.refuse_swapped(target._value)  # whose byte order the new value would lose
     if not target._fresh:
         _write_callers(trace, target._base if isinstance(target, View) else target)
     if target._shared:

@@ -76,6 +76,7 @@ def ediff1d(trace: Trace, ary: Any, to_end: Any = None, to_begin: Any = None) ->
     for item in (to_begin, None, to_end):
         if item is None:
             continue
+        trace.refuse_swapped(operand._value)  # NumPy makes an array like it
         part = ravel(trace, trace.lift(item))
         if not np.can_cast(part.dtype, operand.dtype, "same_kind"):
             trace.refuse("error", "TypeError: dtype of to_begin or to_end must be compatible")
@@ -162,7 +163,9 @@ def polyval(trace: Trace, p: Any, x: Any) -> Tracer:
         trace.refuse("argument", "polyval of a matrix of coefficients")
     else:
         coefficients = list(coefficients)
-    result = filled(trace, trace.constant(0, points.dtype), points._value.type.shape)
+    if not coefficients:
+        trace.refuse_swapped(points._value)  # NumPy gives zeros like it
+    result = filled(trace, trace.constant(0, points._value.type.dtype), points._value.type.shape)
     if points._kind != "array":
         points = Tracer(trace, points._value, "scalar")
     for coefficient in coefficients:

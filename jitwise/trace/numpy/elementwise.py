@@ -166,6 +166,8 @@ def nan_to_num(
         if dtype.kind in "fc":
             write(operand, nan_to_num(trace, operand, True, nan, posinf, neginf)._value)
         return operand
+    if dtype.kind in "fc":
+        trace.refuse_swapped(operand._value)  # NumPy changes a copy
     if dtype.kind == "c":
         halves = [
             trace.emit(each, (operand,)) for each in (complex_number.real, complex_number.imag)

@@ -186,7 +186,8 @@ def _main_diagonal(trace: Trace, operand: Tracer) -> Tracer:
     *rest, rows, columns = operand._value.type.shape
     length = rows if is_nonnegative(trace, dims.subtract(columns, rows)) else columns
     if not is_positive(trace, length):
-        return filled(trace, trace.constant(0, operand.dtype), (*rest, 0))
+        trace.refuse_swapped(operand._value)
+        return filled(trace, trace.constant(0, operand._value.type.dtype), (*rest, 0))
     corner = slice(None, trace.expose(length))
     square = getitem(operand, (Ellipsis, corner, corner))
     items = dims.multiply(length, length)

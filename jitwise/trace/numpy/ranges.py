@@ -145,6 +145,8 @@ def linspace(
         options = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
         return left_to_numpy(trace, np.linspace, (start, stop, num), options)
     first, last = trace.lift(start), trace.lift(stop)
+    for each in (first, last):
+        trace.refuse_swapped(each._value)  # the result may have its dtype
     given = [each._hint if each._kind == "python" else each.dtype for each in (first, last)]
     working = np.result_type(*given, 1.0)
     if working not in DTYPE_NAMES:
