@@ -29,6 +29,7 @@ from ..ir.primitive import Attrs, Primitive
 from ..ops.gather import gather, scatter
 from ..ops.movement import reshape, reverse, slice_, transpose
 from ..ops.update import update_slice
+from .captures import Path
 from .tracer import ABOVE, Tracer
 
 if TYPE_CHECKING:
@@ -162,6 +163,24 @@ def is_c_ordered(operand: Tracer) -> bool:
 def may_lie_apart(operand: Tracer) -> bool:
     """Whether the elements may not lie side by side, as those of an argument or a view."""
     return type(operand) is View or not operand._fresh or operand._c_ordered is False
+
+
+def in_c_order(operand: Tracer) -> bool:
+    """Whether the elements lie in C order and without gaps. Of the caller's array it is looked at
+    again at each call; of what only the program knows it is taken not to.
+    """
+    is_own = operand._fresh and type(operand) is not View
+    if is_c_ordered(operand) or operand.ndim < (2 if is_own else 1):
+        return True
+    trace: Trace = operand._trace
+    known = trace.caller_arrays.get(id(operand))
+    if known is None or not known.array.flags.c_contiguous:
+        return False
+    how, number = trace.origins[known.input]
+    array = trace.captures.paths[number] if how == "capture" else Path("leaf", None, number)
+    flags = Path("attr", array, "flags")
+    trace.captures.guard(Path("attr", flags, "c_contiguous"), True, "equal", "the layout of out")
+    return True
 
 
 def perhaps_shared(operand: Tracer, result: Tracer) -> Tracer:

@@ -212,6 +212,8 @@ class Tracer:
         if self._kind == "python" and _is_users(sys._getframe(1)) and _is_numbers(self, name):
             return _of_number(self, name)
         handler = METHODS.get(name)
+        if self._kind == "scalar" and not hasattr(np.generic, name):
+            handler = None
         if handler is None:
             exported = name in _EXPORTS and self._hint is None and self._kind != "python"
             if exported and _is_users(sys._getframe(1)):

@@ -207,11 +207,13 @@ def pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kwar
     if unusual or isinstance(pad_width, dict) or mode not in _SIDES:
         return left_to_numpy(trace, np.pad, (operand, pad_width, mode), kwargs)
     widths = []
-    for pair in _pairs(trace, pad_width, ndim):
+    pairs = _pairs(trace, pad_width, max(ndim, 1))  # looked at without an axis, too
+    for pair in pairs:
         sizes = shape_of(trace, pair)
         if any(isinstance(size, int) and size < 0 for size in sizes):
             trace.refuse("error", "ValueError: index can't contain negative values")
         widths.append(sizes)
+    del widths[ndim:]
     values = (
         _pairs(trace, kwargs.pop("constant_values", 0), ndim)
         if mode == "constant"

@@ -59,7 +59,10 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
     chosen = masked(operand, items) if any(map(is_mask, items)) else None
     if chosen is not None:
         part = chosen.part
-        write(part, assigned(chosen, trace.lift(item), partial(fitted, part, item)))
+        given = trace.lift(item)
+        if len(items) == 1 and chosen.mask.ndim == operand.ndim and given.ndim > 1:
+            trace.refuse("error", "TypeError: more than one axis is assigned through a mask")
+        write(part, assigned(chosen, given, partial(fitted, part, item)))
         return
     selection = selection_of(operand, index)
     if selection is None:

@@ -20,6 +20,7 @@ from ...ops.contract import dot_general
 from ...ops.movement import reshape as reshape_
 from ...ops.movement import transpose as transpose_
 from ...ops.reduce import reduce_add, reduce_or
+from ..memory import in_c_order
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import GENERALIZED, apply
 from .arguments import axis_of, strong
@@ -105,7 +106,10 @@ def matmul(trace: Trace, a: Any, b: Any) -> Tracer:
 
 def dot(trace: Trace, a: Any, b: Any, out: Any = None) -> Tracer:
     if out is not None:
-        return stored(trace, out, dot(trace, a, b))
+        result = dot(trace, a, b)
+        if isinstance(out, Tracer) and not in_c_order(out):
+            trace.refuse("argument", "dot(out=...) of an array that is perhaps not in C order")
+        return stored(trace, out, result)
     left, right = trace.lift(a), trace.lift(b)
     if not left.ndim or not right.ndim:
         if left._kind == "python" or right._kind == "python":
@@ -294,7 +298,10 @@ def multi_dot(trace: Trace, arrays: Any, *, out: Any = None) -> Tracer:
         trace.refuse("error", "ValueError: Expecting at least two arrays.")
     operands = [trace.lift(each) for each in arrays]
     shapes = [each._value.type.shape for each in operands]
-    if not all(len(shape) == 2 for shape in shapes[1:-1]) or not (shapes[0] and shapes[-1]):
+    if len(operands) == 2:
+        return dot(trace, *operands, out)
+    ends = (shapes[0], shapes[-1])
+    if not all(len(s) == 2 for s in shapes[1:-1]) or not all(len(s) in (1, 2) for s in ends):
         trace.refuse("error", "LinAlgError: two-dimensional arrays are required")
     sizes = [1 if len(shapes[0]) == 1 else trace.hint(shapes[0][0])]
     sizes += [trace.hint(shape[0]) for shape in shapes[1:]]

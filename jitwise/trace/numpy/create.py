@@ -266,6 +266,8 @@ def asfortranarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = None)
         return np.asfortranarray(a, dtype, like=like)
     refuse_given(trace, "asfortranarray", like=like)
     result = _as_array(trace, a, dtype, None)
+    if not result.ndim:
+        return reshaped(trace, result, (1,))
     return perhaps_shared(result, copied(trace, result))  # NumPy decides by the strides
 
 

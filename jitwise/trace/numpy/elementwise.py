@@ -162,10 +162,12 @@ def nan_to_num(
 ) -> Tracer:
     operand = trace.lift(x)
     dtype = operand._value.type.dtype
-    if not copy and operand._kind == "array":
+    if not copy:
+        if operand._kind != "array":
+            trace.refuse("error", "ValueError: Unable to avoid copy")
         if dtype.kind in "fc":
             write(operand, nan_to_num(trace, operand, True, nan, posinf, neginf)._value)
-        return operand
+        return operand if operand.ndim else Tracer(trace, operand._value, "scalar")
     if dtype.kind in "fc":
         trace.refuse_swapped(operand._value)  # NumPy changes a copy
     if dtype.kind == "c":

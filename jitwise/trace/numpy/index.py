@@ -228,7 +228,7 @@ def ix_(trace: Trace, *args: Any) -> tuple:
 
             (operand,) = nonzero(trace, operand)
         (size,) = operand._value.type.shape
-        if trace.is_zero(size):
+        if not isinstance(given, (Tracer, np.ndarray)) and trace.is_zero(size):  # a list
             operand = trace.convert(operand, np.dtype(np.intp))
         sizes = (1,) * place + (size,) + (1,) * (len(args) - place - 1)
         lines.append(reshaped(trace, operand, sizes))

@@ -311,7 +311,8 @@ def unstack(trace: Trace, x: Any, /, *, axis: Any = 0) -> tuple[Tracer, ...]:
     axis = axis_of(trace, axis, operand.ndim)
     count = trace.number(operand._value.type.shape[axis])
     before = (slice(None),) * axis
-    return tuple([getitem(operand, (*before, place, Ellipsis)) for place in range(count)])
+    rest = () if operand.ndim == 1 else (Ellipsis,)  # of one axis NumPy gives scalars
+    return tuple([getitem(operand, (*before, place, *rest)) for place in range(count)])
 
 
 FUNCTIONS.update(

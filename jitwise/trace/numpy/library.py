@@ -79,10 +79,16 @@ class Row(NamedTuple):
     raising: bool = False
     by_value: bool = False
     changes: str | None = None
+    arrays_only: tuple[str, ...] = ()  # parameters that no list and no number may be given for
     nested: bool = False  # lists of arrays are lists to it, and no arrays
     outside: bool = False  # nothing is known of it but its shapes, if these
     like: Any = None  # a function with the same parameters, where NumPy does not tell them
     name: str | None = None
+
+    @property
+    def accepts_list(self) -> bool:
+        """Whether the first array may be a list."""
+        return self.changes is None and self.arrays[0] not in self.arrays_only
 
 
 LIBRARY: dict[Any, Row] = {}
@@ -223,6 +229,8 @@ class Arguments:
                 if not isinstance(item, Tracer) or item._kind != "array":
                     self.trace.refuse("error", "TypeError: no array to change")
                 self.changed = len(self.operands)
+            elif name in self.known.arrays_only and not isinstance(item, (Tracer, np.ndarray)):
+                self.trace.refuse("error", f"AttributeError: {name} is no array")
             template, shape = self._array(item)
             self.shapes[name] = shape
         else:
@@ -335,9 +343,16 @@ def _emitted(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any] | 
         "types": tuple(types),
     }
     values = tuple([each._value for each in made.operands])
-    op = raising_call if known.raising or made.changed >= 0 else call
+    op = raising_call if _may_raise(known, made) else call
     op = outside_call if known.outside else op
     return made.rebuilt(result, list(trace.builder.emit(op, values, attrs)))
+
+
+def _may_raise(known: Row, made: Arguments) -> bool:
+    """Whether a call takes place though nothing needs its results: they may be refused, as several
+    arrays of later calls may be that do not fit; or show that another trace is due.
+    """
+    return known.raising or known.by_value or made.changed >= 0 or len(made.operands) > 1
 
 
 def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) -> Any:
@@ -364,7 +379,7 @@ def _measured(trace: Trace, known: Row, made: Arguments, shapes: Sequence[Any]) 
         rows = zip(found, named, strict=True)
         attrs |= {"types": tuple([ArrayType(each.dtype, shape) for each, shape in rows])}
         attrs |= {"symbols": symbols}
-        op = measured_raising_call if known.raising else measured_call
+        op = measured_raising_call if _may_raise(known, made) else measured_call
         emitted = trace.builder.emit(op, values, attrs)
         trace.actual.update(zip(emitted, found, strict=True))
         calls[key] = (result, emitted)

@@ -18,6 +18,7 @@ from .library_shapes import (
     first,
     flat_for_none,
     like,
+    of_array,
     reduced,
     replaced,
     same,
@@ -32,9 +33,7 @@ def _keys(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[A
     keys: Any = first(shapes)
     if type(keys) is not list:
         return [keys[1:]]
-    if not all(trace.fits(key, keys[0]) and len(key) == len(keys[0]) for key in keys):
-        trace.refuse("error", "ValueError: all keys need to be the same shape")
-    return [keys[0]]
+    return [of_array(trace, keys)[1:]]
 
 
 def _repeated(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -75,7 +74,7 @@ def _one_place(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> l
     places = first(shapes)
     if type(places) is not list:
         return [places[1:]]
-    return [trace.broadcast_shapes(places)]
+    return [trace.broadcast_shapes([of_array(trace, place) for place in places])]
 
 
 def _taken(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -91,7 +90,8 @@ def _chosen(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list
     """Of `choose`."""
     choices = shapes["choices"]
     rest = choices if type(choices) is list else [choices[1:]]
-    return [trace.broadcast_shapes([shapes["a"], *rest])]
+    every = [of_array(trace, each) for each in (shapes["a"], *rest)]
+    return [trace.broadcast_shapes(every)]
 
 
 def _padded(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -159,12 +159,12 @@ row(np.sort, "a", flat_for_none)
 row(np.argsort, "a", flat_for_none)
 row(np.partition, "a", flat_for_none, raising=True)
 row(np.argpartition, "a", flat_for_none, raising=True)
-row(np.lexsort, "keys", _keys, nested=True, like=lambda keys, axis=-1: None)
+row(np.lexsort, "keys", _keys, raising=True, nested=True, like=lambda keys, axis=-1: None)
 row(np.searchsorted, "a v sorter", like("v"), raising=True, like=_like_searchsorted)
 row(np.digitize, "x bins", same, raising=True)
 row(np.interp, "x xp fp", same, raising=True)
 row(np.isin, "element test_elements", same)
-row(np.take_along_axis, "arr indices", along, raising=True)
+row(np.take_along_axis, "arr indices", along, raising=True, arrays_only=("arr", "indices"))
 row(np.take, "a indices", _taken, raising=True, only=False)
 row(np.choose, "a choices", _chosen, raising=True, nested=True)
 row(np.unwrap, "p", same)

@@ -26,5 +26,6 @@ row(np.put, "a ind v", same, raising=True, nested=True, changes="a", like=_put)
 row(np.place, "arr mask vals", same, raising=True, nested=True, changes="arr")
 row(np.putmask, "a mask values", same, raising=True, nested=True, changes="a", like=_put_mask)
 row(np.fill_diagonal, "a val", same, raising=True, nested=True, changes="a")
-row(np.put_along_axis, "arr indices values", same, raising=True, nested=True, changes="arr")
+_facts = {"raising": True, "nested": True, "changes": "arr", "arrays_only": ("indices",)}
+row(np.put_along_axis, "arr indices values", same, **_facts)
 METHODS["put"] = method_of(np.put)

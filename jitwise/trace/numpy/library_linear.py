@@ -21,11 +21,10 @@ from .library_shapes import (
     smaller,
     square,
 )
+from .measured import unknown
 
 if TYPE_CHECKING:
     from ..tracing import Trace
-
-_MOST_ZEROS = 4  # leading zeros of polynomials
 
 
 # Several variables
@@ -92,17 +91,15 @@ def _summed(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list
 
 def _multiplied(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
     """Of `polymul`, which drops leading zeros."""
-    left, right = [_line(trace, shape) for shape in shapes.values()]
-    return [_shorter(dims.subtract(dims.add(left, right), 1))]
-
-
-def _shorter(size: Any) -> Either:
-    """A row of some length, or without some elements."""
-    return Either((*[(dims.subtract(size, less),) for less in range(_MOST_ZEROS)], (1,), (0,)))
+    for shape in shapes.values():
+        _line(trace, shape)
+    return [(unknown(0),)]
 
 
 def _roots(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
-    return [_shorter(dims.subtract(_line(trace, first(shapes)), 1))]
+    """Of `roots`: none for leading zeros."""
+    _line(trace, first(shapes))
+    return [(unknown(0),)]
 
 
 def _from_roots(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -123,9 +120,7 @@ def _divided(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> lis
     """Of `polydiv`: the quotient, and a remainder without leading zeros."""
     upper, lower = [_line(trace, shape) for shape in shapes.values()]
     quotient = dims.add(dims.subtract(upper, lower), 1)
-    rests = [(dims.subtract(lower, less),) for less in range(1, _MOST_ZEROS)]
-    rest = Either(((1,), *rests, (upper,)))
-    return [(larger(trace, quotient, 1),), rest]
+    return [(larger(trace, quotient, 1),), (unknown(0),)]
 
 
 # numpy.linalg
@@ -227,12 +222,12 @@ row(np.polyfit, "x y w", _fitted, raising=True)
 row(np.vander, "x", _powers)
 row(np.polyadd, "a1 a2", _summed)
 row(np.polysub, "a1 a2", _summed)
-row(np.polymul, "a1 a2", _multiplied, by_value=True)
-row(np.polydiv, "u v", _divided, by_value=True, raising=True)
+row(np.polymul, "a1 a2", _multiplied)
+row(np.polydiv, "u v", _divided, raising=True)
 row(np.polyder, "p", _derived)
 row(np.polyint, "p k", _integrated)
 row(np.poly, "seq_of_zeros", _from_roots, by_value=True, raising=True)
-row(np.roots, "p", _roots, by_value=True, raising=True)
+row(np.roots, "p", _roots, raising=True)
 row(np.real_if_close, "a", same, by_value=True)
 row(np.linalg.inv, "a", of_square("matrix"), raising=True)
 row(np.linalg.cholesky, "a", of_square("matrix"), raising=True)

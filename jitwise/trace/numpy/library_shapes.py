@@ -22,9 +22,19 @@ def first(shapes: dict[str, Any]) -> Shape:
     return next(iter(shapes.values()))
 
 
+def of_array(trace: Trace, nest: Any) -> Shape:
+    """The shape of the array that NumPy makes of a list of arrays; its parts are made to agree."""
+    if type(nest) is not list:
+        return nest
+    parts = [of_array(trace, each) for each in nest]
+    if not all(len(each) == len(parts[0]) and trace.fits(each, parts[0]) for each in parts):
+        trace.refuse("error", "ValueError: arrays of several shapes in a list")
+    return (len(parts), *parts[0]) if parts else (0,)
+
+
 def same(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
     """The shape of the first array."""
-    return [first(shapes)]
+    return [of_array(trace, first(shapes))]
 
 
 def like(name: str) -> Shapes:

@@ -54,6 +54,8 @@ def _accepting_lists(function: Any) -> Callable[..., Any]:
             if isinstance(first, Tracer):
                 return FUNCTIONS[function](trace, *args, **options)
             if type(first) in (list, tuple) and trace.holds_tracer(first):
+                if function in LIBRARY and not LIBRARY[function].accepts_list:
+                    trace.refuse("error", f"{function.__name__} of a list")
                 return FUNCTIONS[function](trace, stack_nested(trace, first), *args[1:], **options)
         return function(*args, **options)
 

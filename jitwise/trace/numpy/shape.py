@@ -310,7 +310,10 @@ def _astype_method(
 
 def astype(trace: Trace, x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Tracer:
     require_cpu(trace, device)
-    return _astype_method(trace.lift(x), dtype, copy=copy)
+    operand = trace.lift(x)
+    if operand._kind == "python":
+        trace.refuse("error", "AttributeError: a Python number has no dtype")
+    return _astype_method(operand, dtype, copy=copy)
 
 
 _t.is_property = True  # type: ignore[attr-defined]
