@@ -322,8 +322,11 @@ class Trace:
 
     def convert(self, operand: Tracer, dtype: np.dtype, kind: str | None = None) -> Tracer:
         """`operand.astype(dtype)` without a copy when nothing changes."""
-        if operand._value.type.dtype == dtype:
+        own = operand._value.type.dtype
+        if own == dtype:
             return operand
+        if own.kind == "c" and dtype.kind not in "cb":
+            self.refuse("argument", "a conversion of complex numbers to real ones")  # NumPy warns
         return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand._kind)
 
     def check(self, condition: Tracer, reason: str) -> None:

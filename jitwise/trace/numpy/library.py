@@ -31,6 +31,7 @@ from ...ir.primitive import exact_attrs
 from ...ir.types import DTYPE_NAMES, ArrayType
 from ...ops.call import (
     Template,
+    Warns,
     call,
     called,
     measured_call,
@@ -437,6 +438,8 @@ def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> tuple[Any
     try:
         arrays = actual(trace, [operand._value for operand in made.operands])
         result = made.sample(arrays)
+    except Warns as warns:
+        trace.refuse("size", f"{made.name} of {warns}, of which NumPy warns")
     except Exception as error:
         trace.refuse("error", type(error).__name__)
     if shapes is not None and not _fits(shapes, result, trace.values):

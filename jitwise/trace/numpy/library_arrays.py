@@ -183,8 +183,8 @@ row(np.round, "a", same, only=False)
 row(np.clip, "a a_min a_max min max", broadcast, only=False)
 row(np.nancumsum, "a", flat_for_none)
 row(np.nancumprod, "a", flat_for_none)
-for _function in (np.median, np.nanmedian):
-    row(_function, "a", reduced)
+row(np.median, "a", reduced, only=False)
+row(np.nanmedian, "a", reduced)
 for _function in (np.nanmean, np.nanstd, np.nanvar):
     row(_function, "a where mean", reduced)
 for _function in (np.nanmax, np.nanmin):

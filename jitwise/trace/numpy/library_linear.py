@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dims
-from .arguments import is_one
+from .arguments import is_one, is_positive
 from .library import Either, Shape, row
 from .library_shapes import (
     first,
@@ -49,6 +49,14 @@ def _overlapped(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> 
 def _covariance(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
     """Of `cov` and `corrcoef`: a number, or a matrix of the rows' (or columns') number."""
     count: Any = 0
+    if not {"fweights", "aweights"} & shapes.keys():
+        shape = first(shapes)
+        items = (shape or (1,))[-1] if plain["rowvar"] or len(shape) < 2 else shape[0]
+        ddof = plain.get("ddof")
+        if type(ddof) is not int:
+            ddof = 0 if plain.get("bias") is True else 1
+        if not is_positive(trace, dims.subtract(items, ddof)):
+            trace.refuse("size", "cov of too few items, of which NumPy warns")
     for name in ("m", "x", "y"):
         shape = shapes.get(name)
         if shape is None:

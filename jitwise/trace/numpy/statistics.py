@@ -4,9 +4,10 @@ compositions need nothing more.
     np.mean(x) of f32[n]   ->  reduce_add, convert to f64, divide by n, convert to f32; guard n >= 1
     np.var(x) of f64[n]    ->  mean with kept axes, subtract, square, reduce_add, divide by n - ddof
 
-The number of items is an int64 to NumPy, so that a division of float32 happens in float64. A mean
-of nothing is a call of NumPy's own. With `where=` the items are counted: to divide by none is
-invalid, so that NumPy says what it has to say of it.
+The number of items is an int64 to NumPy, so that a division of float32 happens in float64. With
+`where=` the items are counted: to divide by none is invalid, so that NumPy says what it has to say
+of it. Of too few items without it NumPy warns: the function runs as Python for such a call, so that
+each warning comes once.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from ...ir import dims
 from ...ir.dims import Size
 from ...ops import complex_number as complex_rows
 from ...ops import reduce as rows
+from ...ops.call import Warns
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_masked, is_positive
 from .contract import matmul
-from .library import left_to_numpy
+from .library import LIBRARY, left_by_row, left_to_numpy
 from .reduce import axes_given, folded, masked, summed
 from .views import copied, reshaped
 
@@ -54,9 +56,47 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
 
 
 def _left(trace: Trace, function: Any, operand: Tracer, options: dict[str, Any]) -> Tracer:
-    """What is unusual (too few items, of which NumPy warns) is left to NumPy."""
+    """What is unusual (`out=`, dtypes) is left to NumPy."""
     given = {name: each for name, each in options.items() if each is not NO_VALUE}
-    return left_to_numpy(trace, function, (operand,), given)
+    return left_by_row(trace, _ROWS[function], (operand,), given)
+
+
+def _of_enough_items(function: Any) -> Any:
+    """The function for elements of which it does not warn."""
+
+    def checked(a: Any, axis: Any = None, *args: Any, where: Any = True, **options: Any) -> Any:
+        used = options.get("correction", options.get("ddof", 0))
+        try:
+            taken = np.broadcast_to(where, np.shape(a))
+        except ValueError:  # which the function itself says better
+            return function(a, axis, *args, where=where, **options)
+        if np.any(np.add.reduce(taken, axis=axis, dtype=np.intp) <= used):
+            raise Warns("too few items")
+        options |= {} if where is True else {"where": where}
+        return function(a, axis, *args, **options)
+
+    return checked
+
+
+_ROWS = {
+    each: LIBRARY[each]._replace(
+        function=_of_enough_items(each), raising=True, like=each, name=f"numpy.{each.__name__}"
+    )
+    for each in (np.mean, np.var, np.std)
+}
+
+
+def require_enough(trace: Trace, items: Size, name: str) -> None:
+    """End the trace where NumPy warns of too few items."""
+    if not is_positive(trace, items):
+        trace.refuse("size", f"{name} of too few items, of which NumPy warns")
+
+
+def median(trace: Trace, a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+    operand = trace.lift(a)
+    places = tuple(axis) if type(axis) is list else axis
+    require_enough(trace, _items(operand, axes_of(trace, places, operand.ndim)), "median")
+    return left_to_numpy(trace, np.median, (operand, axis, *args), options)
 
 
 class _Items(NamedTuple):
@@ -121,12 +161,13 @@ def mean(
     axes = axes_of(trace, axis, operand.ndim)
     own = operand._value.type.dtype
     target = None if dtype is None else dtype_of(trace, dtype)
-    unusual = target is not None and (
-        target.kind not in "fc" or (own.kind, target.kind) == ("c", "f")
-    )
+    if target is not None and own.kind == "c" and target.kind not in "cb":
+        trace.refuse("argument", "a mean of complex numbers in a real dtype")  # NumPy warns
+    unusual = target is not None and target.kind not in "fc"
+    require_enough(trace, _items(operand, axes), "mean")
     if is_masked(where):
         unusual = unusual or not _is_countable(trace, operand, where)
-    if unusual or out is not None or not is_positive(trace, _items(operand, axes)):
+    if unusual or out is not None:
         options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
         return _left(trace, np.mean, operand, options)
     dtype = target
@@ -211,11 +252,13 @@ def var(
     axes = axes_of(trace, axis, operand.ndim)
     size = _items(operand, axes)
     degrees = dims.subtract(size, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
-    if not is_positive(trace, size) or not is_positive(trace, degrees):
-        return _left(trace, np.var, operand, options)
+    require_enough(trace, size, "var")
+    require_enough(trace, degrees, "var")
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
-        if dtype.kind != "f" or operand._value.type.dtype.kind == "c":
+        if operand._value.type.dtype.kind == "c":
+            trace.refuse("argument", "var of complex numbers in a dtype")  # NumPy warns
+        if dtype.kind != "f":
             return _left(trace, np.var, operand, options)
     elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
@@ -412,6 +455,7 @@ def _method(function: Any) -> Any:
 FUNCTIONS.update(
     {
         np.mean: mean,
+        np.median: median,
         np.var: var,
         np.std: std,
         np.average: average,
