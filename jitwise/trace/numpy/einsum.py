@@ -58,6 +58,9 @@ def einsum(
         terms.append(_contracted(trace, chosen, output if not terms else None, needed))
     result = _summed_away(trace, terms[0], set(output))
     result = _ordered(trace, result, output)
+    if len(arrays) > 1 and dtypes.kind in "fc" and set(output) >= set().union(*inputs):
+        # A sum of one product: NumPy begins with 0.0, so that there is no negative zero.
+        result.array = apply(trace, np.add, [result.array, trace.constant(0, dtypes)])
     answer = copied(trace, result.array, "array" if output else "scalar")
     if len(arrays) == 1 and output:  # a view where nothing is summed
         arrays[0]._shared = answer._shared = True

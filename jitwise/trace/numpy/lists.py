@@ -15,7 +15,7 @@ import numpy as np
 
 from ..namespace import CREATION
 from ..tracer import FUNCTIONS, Tracer
-from . import library_arrays, library_linear  # noqa: F401 - they fill LIBRARY
+from . import library_arrays, library_changes, library_linear, sets  # noqa: F401 - they fill LIBRARY
 from .join import stack_nested
 from .library import LIBRARY
 
@@ -62,6 +62,15 @@ def _accepting_lists(function: Any) -> Callable[..., Any]:
     return accept
 
 
+def _deprecated(function: Any) -> Callable[..., Any]:
+    """For what NumPy warns of at each call."""
+
+    def accept(trace: Trace, *args: Any, **options: Any) -> Any:
+        return trace.refuse("function", f"{function.__name__}, of which NumPy warns,")
+
+    return accept
+
+
 _OF_ITEMS = (np.roots, np.poly, np.lexsort)  # NumPy asks each item of what they are called with
 
 
@@ -69,3 +78,5 @@ for _function in (*_OF_ONE_ARRAY, *[each for each in LIBRARY if each in FUNCTION
     CREATION.setdefault(_function, _accepting_lists(_function))
 for _function in (*_OF_ARRAYS, *_OF_ITEMS):
     CREATION[_function] = _accepting_nests(_function)
+for _function in [getattr(np, each) for each in ("row_stack",) if hasattr(np, each)]:
+    CREATION[_function] = _deprecated(_function)
