@@ -435,6 +435,8 @@ def _masked(trace: Trace, ufunc: np.ufunc, inputs: tuple, out: Any, dtype: Any, 
     """
     if out is None or any(not isinstance(target, Tracer) for target in out):
         trace.refuse("argument", f"{ufunc.__name__}(where=...) without out=")
+    if any(target._kind != "array" for target in out):
+        trace.refuse("error", "TypeError: return arrays must be of ArrayType")
     mask = trace.lift(where)
     if mask.dtype != np.bool_:
         trace.refuse("error", "TypeError: a mask of bools is required")

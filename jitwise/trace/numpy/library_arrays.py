@@ -10,7 +10,7 @@ from ...ir import dims
 from ..conversions import python_int, python_number
 from ..memory import write
 from ..tracer import METHODS, Tracer
-from .arguments import axes_of, axis_of, is_one
+from .arguments import axes_of, axis_of, is_one, is_positive
 from .library import Row, left_by_row, left_to_numpy, method_of, row
 from .library_shapes import (
     along,
@@ -120,6 +120,13 @@ def _each(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[A
     return [shape] * len(axes_of(trace, axis, len(shape)))
 
 
+def _of_some(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
+    """A reduction that warns of nothing, more than once."""
+    if not is_positive(trace, dims.product(first(shapes))):
+        trace.refuse("size", "numbers between those of nothing, of which NumPy warns")
+    return reduced(trace, shapes, plain)
+
+
 def _like_pad(
     array: Any,
     pad_width: Any,
@@ -191,8 +198,10 @@ for _function in (np.nanmax, np.nanmin):
     row(_function, "a initial where", reduced, raising=True)
 for _function in (np.mean, np.std, np.var):
     row(_function, "a where mean", reduced, only=False)
-for _function in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile):
+for _function in (np.percentile, np.quantile):
     row(_function, "a q weights", reduced, raising=True)
+for _function in (np.nanpercentile, np.nanquantile):
+    row(_function, "a q weights", _of_some, raising=True)
 for _function in (np.nanargmax, np.nanargmin):
     row(_function, "a", reduced, raising=True)
 

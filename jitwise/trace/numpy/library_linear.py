@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dims
+from ...ops.call import Warns
 from .arguments import is_one, is_positive
-from .library import Either, Shape, row
+from .library import LIBRARY, Either, Shape, row
 from .library_shapes import (
     first,
     larger,
@@ -77,6 +78,15 @@ def _fitted(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list
         trace.refuse("argument", "polyfit with these arguments")
     count, rest = plain["deg"] + 1, shapes["y"][1:]
     return [(count, *rest), (count, count, *rest)] if plain["cov"] else [(count, *rest)]
+
+
+def _well_fitted(
+    x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False
+) -> Any:
+    """`np.polyfit`. Covariances of a poor fit raise flags, and NumPy warns of it, too."""
+    if cov is not False and np.polyfit(x, y, deg, rcond, True, w)[2] != deg + 1:
+        raise Warns("points that are fitted poorly")
+    return np.polyfit(x, y, deg, rcond, full, w, cov)
 
 
 def _powers(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -227,6 +237,9 @@ row(np.correlate, "a v", _overlapped, like=lambda a, v, mode="valid": None)
 row(np.cov, "m y fweights aweights", _covariance, raising=True)
 row(np.corrcoef, "x y", _covariance)
 row(np.polyfit, "x y w", _fitted, raising=True)
+LIBRARY[np.polyfit] = LIBRARY[np.polyfit]._replace(
+    function=_well_fitted, like=np.polyfit, name="numpy.polyfit"
+)
 row(np.vander, "x", _powers)
 row(np.polyadd, "a1 a2", _summed)
 row(np.polysub, "a1 a2", _summed)

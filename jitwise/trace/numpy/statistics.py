@@ -58,7 +58,7 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
 def _left(trace: Trace, function: Any, operand: Tracer, options: dict[str, Any]) -> Tracer:
     """What is unusual (`out=`, dtypes) is left to NumPy."""
     given = {name: each for name, each in options.items() if each is not NO_VALUE}
-    return left_by_row(trace, _ROWS[function], (operand,), given)
+    return left_by_row(trace, _ROWS.get(function, LIBRARY[function]), (operand,), given)
 
 
 def _of_enough_items(function: Any) -> Any:
