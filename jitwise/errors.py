@@ -64,12 +64,13 @@ class ShapeError(JitwiseError, TypeError, ValueError):
 REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
     "assign": "{detail}",
-    "mutate": "an array of unusual layout, or one that was made while tracing, is changed in place",
+    "mutate": "{detail} is changed in place; change a copy of it, or let the function return one",
     "mask": "a traced array is indexed by {detail}",
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",
     "error": "NumPy raises {detail}",
-    "untrue": "tracing it raised {detail}, which NumPy does not",
+    "untrue": "tracing it raised {detail}, which NumPy does not; write the line with other "
+    "functions, or leave it outside of the jitted function",
     "dtype": "arrays of dtype {detail} are not traced",
     "type": "a value of type {detail} is not traced",
     "drawn": "what is drawn by {detail} decides what is computed",

@@ -30,6 +30,7 @@ from ..ops.gather import gather, scatter
 from ..ops.movement import reshape, reverse, slice_, transpose
 from ..ops.update import update_slice
 from .captures import Path
+from .source import variable_of
 from .tracer import ABOVE, Tracer
 
 if TYPE_CHECKING:
@@ -244,13 +245,15 @@ def _write_callers(trace: Trace, base: Tracer) -> None:
     """Note that memory of the caller's is written to."""
     known = trace.caller_arrays.get(id(base))
     if known is None:
-        trace.refuse("mutate")
+        whose = "an array that was taken from outside, or may lie in the memory of an argument,"
+        trace.refuse("mutate", variable_of(base) or whose)
     array = known.array
     if not array.flags.writeable:
         trace.refuse("error", "ValueError: assignment destination is read-only")
     overlaps = any(not stride and size > 1 for stride, size in zip(array.strides, array.shape))
-    if (overlaps and array.size) or not array.dtype.isnative:
-        trace.refuse("mutate")
+    if overlaps and array.size:
+        name = variable_of(base) or "an argument"
+        trace.refuse("mutate", f"{name}, whose elements overlap in memory,")
     trace.written[id(base)] = base
 
 

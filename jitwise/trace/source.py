@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
+from typing import Any
 
 Source = tuple[str, int]
 
@@ -25,3 +26,12 @@ def locate() -> Source | None:
             return (frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+def variable_of(item: Any) -> str:
+    """The variable of the user's function that holds an object, or nothing."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not isinstance(frame.f_globals, ScopeGlobals):
+        frame = frame.f_back
+    names = frame.f_locals.items() if frame is not None else ()
+    return next((name for name, value in names if value is item), "")

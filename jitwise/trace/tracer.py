@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .source import ScopeGlobals
+from .source import ScopeGlobals, variable_of
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -217,7 +217,9 @@ class Tracer:
         if handler is None:
             exported = name in _EXPORTS and self._hint is None and self._kind != "python"
             if exported and _is_users(sys._getframe(1)):
-                self._trace.refuse("convert", "what another library reads")
+                name = variable_of(self) or "x"
+                advice = f"for np.float32({name}) write {name}.astype(np.float32)"
+                self._trace.refuse("convert", f"a number or what another library reads; {advice}")
             owner = np.ndarray if self._kind == "array" else self.__class__
             if name.startswith("__") or not hasattr(owner, name):
                 raise AttributeError(

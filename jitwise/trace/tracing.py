@@ -122,7 +122,8 @@ class Trace:
         while pending:
             each = pending.pop()
             if id(each) in self.swapped:
-                self.refuse("dtype", "foreign byte order")
+                own = each.type.dtype.newbyteorder("S").str
+                self.refuse("dtype", f"{own}, foreign byte order which the result keeps,")
             if id(each) not in seen and each.op and each.op.primitive.category in _MOVING:
                 pending.extend(each.op.operands)
             seen.add(id(each))

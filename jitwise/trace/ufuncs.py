@@ -468,7 +468,7 @@ def _write(trace: Trace, out: tuple, result: Any) -> Any:
         if isinstance(target, Tracer) and target._kind != "array":
             trace.refuse("error", "TypeError: return arrays must be of ArrayType")
         if not isinstance(target, Tracer):
-            trace.refuse("mutate")
+            trace.refuse("mutate", "an array that no function of NumPy made while tracing")
         if not np.can_cast(each.dtype, target.dtype, "same_kind"):
             trace.refuse("error", "UFuncTypeError")
         rebind(target, each)

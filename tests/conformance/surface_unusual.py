@@ -1,5 +1,6 @@
-"""The calls of `surface_table` with arguments that are rarer: other kinds of arrays, counts and axes
-that NumPy refuses, results that nobody uses or that are written to, values of which NumPy warns.
+"""The calls of `surface_table` with arguments that are rarer: other kinds of arrays, counts and
+axes that NumPy refuses, results that nobody uses or that are written to, values of which NumPy
+warns.
 
     runs_alike("np.mean(x, where=mask)", [arguments, others], "unused")     -> what differed
 

@@ -165,7 +165,7 @@ def copyto(trace: Trace, dst: Any, src: Any, casting: Any = "same_kind", where: 
     if isinstance(dst, Tracer) and dst._kind != "array":
         trace.refuse("error", "TypeError: copyto needs an array")
     if not isinstance(dst, Tracer):
-        trace.refuse("mutate")
+        trace.refuse("mutate", "an array that no function of NumPy made while tracing")
     source = trace.lift(src)
     if source._kind == "python":
         fits = dst.dtype.kind in _WEAK[source.dtype.kind] and casting in ("same_kind", "unsafe")
@@ -191,7 +191,7 @@ def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any
     if isinstance(target, Tracer) and target._kind != "array":
         trace.refuse("error", "TypeError: first operand must be an array")
     if not isinstance(target, Tracer):
-        trace.refuse("mutate")
+        trace.refuse("mutate", "an array that no function of NumPy made while tracing")
     items = index if type(index) is tuple else (index,)
     given = strong(trace, item)
     own, dtype = given._value.type.dtype, target.dtype

@@ -143,6 +143,8 @@ def linspace(
     unusual = dtype is not None and dtype_of(trace, dtype).kind not in "fc"
     if retstep or unusual or not is_positive(trace, dims.subtract(count, 1)):
         options = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
+        if not is_traced(start, stop):  # numbers, which are there when it is traced
+            return np.linspace(start, stop, trace.number(count), **options)
         return left_to_numpy(trace, np.linspace, (start, stop, num), options)
     first, last = trace.lift(start), trace.lift(stop)
     for each in (first, last):
