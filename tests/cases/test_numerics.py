@@ -151,10 +151,11 @@ def test_a_python_number_is_weak_and_a_numpy_number_is_not(dtype, number):
 def test_quotients_and_means_of_integers_are_float64(dtype):
     f = Beside(lambda a, b: (a / b, a.mean(), np.mean(a * b), a.mean(axis=0), a.var()), ulp=2)
     with np.errstate(all="ignore"):
-        for size in SIZES:
+        for size in filter(None, SIZES):
             a = (np.arange(size) % 2).astype(dtype)
             f(a, a[::-1].copy())
-    f.compiled(traces=2)  # the mean of no elements is another program
+        f.compiled(traces=1)
+        f(np.zeros(0, dtype), np.zeros(0, dtype))  # as Python: NumPy warns of it, once
     assert jit(lambda a: a / a)(np.ones(1, "i4")).dtype == np.float64
     assert jit(np.mean)(np.ones(5, dtype)).dtype == np.float64
 
