@@ -65,7 +65,7 @@ class Surroundings:
         }
 
     def log(self, value: Any) -> Any:
-        self.noted.append(value if not callable(value) else "function")
+        self.noted.append(repr(value) if isinstance(value, Exception) else _plain(value))
         return value
 
     def tick(self) -> bool:
@@ -182,7 +182,6 @@ class Writer:
             f"del {v}",
             f"log({v})",
             f"log({v})",
-            f"{v}: int = {e()}",
             "pass",
             f"assert {self.test()}, {v}",
             "import math as m; log(m.floor(2.5))",
@@ -192,6 +191,8 @@ class Writer:
         ]
         if self.random.random() < 0.2:
             choices += [f"raise KeyError({v})", "return", "raise"]
+        if not self.closures:
+            choices += [f"{v}: int = {e()}"]  # no syntax for a nonlocal variable
         if in_loop:
             choices += ["break", "continue", f"if {self.test()}: break"] * 2
             choices += [f"if {self.test()}: continue"] * 2

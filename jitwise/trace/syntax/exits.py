@@ -16,6 +16,8 @@ is needed. Elsewhere they go under an `if` of the flags that may be set. A flag 
 not assigned. Where no part is made - in the function itself, and in its `with` and `try` blocks - a
 `return` stays one, and so it does after a statement that always returns.
 
+An exception on the way out undoes a `return`: where it is handled, the flags are taken back.
+
 `assert` becomes an `if` with a `raise`; the target of a `for` is assigned in its body; `else` of
 a loop goes behind it. A test of a `while` that assigns variables is evaluated before the loop and at
 the end of its body.
@@ -219,9 +221,9 @@ class Exits:
         made = [assign(RESULT, value, statement), self.flag(RETURNED, statement)]
         return made, frozenset({RETURNED})
 
-    def flag(self, word: str, like: ast.AST) -> ast.stmt:
+    def flag(self, word: str, like: ast.AST, value: bool = True) -> ast.stmt:
         self.variables.add(word)
-        made = assign(word, ast.Constant(True), like)
+        made = assign(word, ast.Constant(value), like)
         made.flag = word  # type: ignore[attr-defined]
         return made
 
@@ -270,7 +272,13 @@ class Exits:
             flags, falls = then.flags | other.flags, then.falls or other.falls
         elif isinstance(statement, ast.With):
             body = self.block(statement.body, loop, bare)
-            made = ast.With(statement.items, body.statements, None)
+            undone = self.undone(body.flags, statement.body, statement)
+            statements = body.statements
+            if undone and not is_plain_context(statement):
+                undone.append(ast.copy_location(ast.Raise(), statement))
+                handler = ast.copy_location(ast.ExceptHandler(None, None, undone), statement)
+                statements = [ast.copy_location(ast.Try(statements, [handler], [], []), statement)]
+            made = ast.With(statement.items, statements, None)
             flags, falls = body.flags, body.falls or not is_plain_context(statement)
         elif isinstance(statement, ast.Match):
             blocks = [self.block(case.body, loop, bare) for case in statement.cases]
@@ -298,12 +306,27 @@ class Exits:
         handlers = []
         for handler in statement.handlers:
             block = self.block(handler.body, loop, bare)
-            new = ast.ExceptHandler(handler.type, handler.name, block.statements)
+            undone = self.undone(body.flags, statement.body, handler)
+            new = ast.ExceptHandler(handler.type, handler.name, [*undone, *block.statements])
             handlers.append(ast.copy_location(new, handler))
             flags, falls = flags | block.flags, falls or block.falls
         final = self.block(statement.finalbody, loop, False)
         made = type(statement)(body.statements, handlers, orelse, final.statements)
         return made, flags, falls and final.falls
+
+    def undone(
+        self, flags: frozenset[str], statements: Statements, like: ast.AST
+    ) -> Statements:
+        """An exception on the way out, of a `finally` or of a context, undoes a `return`: what takes
+        the flags back where it is handled.
+        """
+        if flags and any(
+            isinstance(node, ast.With) or (isinstance(node, _TRY) and node.finalbody)
+            for statement in statements
+            for node in ast.walk(statement)
+        ):
+            return [self.flag(each, like, False) for each in sorted(flags)]
+        return []
 
     def loop(self, statement: ast.For | ast.While) -> tuple[Block, Statements]:
         self.loops += 1
