@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterable, Sequence
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from .names import Unsupported
@@ -39,12 +39,13 @@ def tree_of(code: CodeType, globals: dict[str, Any]) -> Function:
     lines = linecache.getlines(code.co_filename, globals)
     if not lines:
         raise Unsupported("its source is not available")
-    for text in _texts(lines, code):
+    for text, is_file in _texts(lines, code):
         try:
             tree = ast.parse(text, code.co_filename)
         except (SyntaxError, ValueError):
             continue
-        found = [node for node in _candidates(tree, code) if _makes(node, code)]
+        imported = _imported(tree) if is_file else _modules(code, globals)
+        found = [node for node in _candidates(tree, code) if _makes(node, code, imported)]
         if len(found) == 1:
             return found[0]
         if found:
@@ -52,8 +53,8 @@ def tree_of(code: CodeType, globals: dict[str, Any]) -> Function:
     raise Unsupported("its source is not what it was compiled from")
 
 
-def _texts(lines: list[str], code: CodeType) -> Iterable[str]:
-    """Texts in which the function stands at its line: its block, and the whole file."""
+def _texts(lines: list[str], code: CodeType) -> Iterable[tuple[str, bool]]:
+    """Texts in which the function stands at its line: its block, and the whole file (True)."""
     first = code.co_firstlineno
     if 0 < first <= len(lines):
         head = lines[first - 1]
@@ -66,10 +67,10 @@ def _texts(lines: list[str], code: CodeType) -> Iterable[str]:
             last += 1
         block = "".join(lines[first - 1 : last])
         if not indent:
-            yield "\n" * (first - 1) + block
+            yield "\n" * (first - 1) + block, False
         elif first > 1:
-            yield "\n" * (first - 2) + "if 1:\n" + block
-    yield "".join(lines)
+            yield "\n" * (first - 2) + "if 1:\n" + block, False
+    yield "".join(lines), True
 
 
 def _last_line(code: CodeType) -> int:
@@ -95,18 +96,43 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[Function]:
     ]
 
 
-def _makes(node: Function, code: CodeType) -> bool:
+def _modules(code: CodeType, globals: dict[str, Any]) -> set[str]:
+    """The names in code that are modules: these were imported, most likely."""
+    found = {name for name in code.co_names if type(globals.get(name)) is ModuleType}
+    inner = [each for each in code.co_consts if type(each) is CodeType]
+    return found.union(*[_modules(each, globals) for each in inner])
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """The names that the statements of a file import, those in functions and classes apart."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update([each.asname or each.name.split(".")[0] for each in node.names])
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            pending += ast.iter_child_nodes(node)
+    return found - {"*"}
+
+
+def _makes(node: Function, code: CodeType, imported: set[str]) -> bool:
     if getattr(node, "type_params", None):
         raise Unsupported("it has type parameters")
     try:
-        made = compiled(node, code, ())
+        made = compiled(node, code, (), imported)
     except (SyntaxError, ValueError):
         return False
-    return _same(made, code)
+    return _same(made, code, (made.co_qualname, code.co_qualname))
 
 
-def compiled(node: Function, code: CodeType, provided: Sequence[str]) -> CodeType:
-    """The code of a function's tree in the surroundings of `code`, with more free variables."""
+def compiled(
+    node: Function, code: CodeType, provided: Sequence[str], imported: Iterable[str] = ()
+) -> CodeType:
+    """The code of a function's tree in the surroundings of `code`, with more free variables.
+
+    Of names that the file imports CPython knows that `np.sin(x)` is no call of a method.
+    """
     statement = node if isinstance(node, ast.FunctionDef) else ast.Expr(node)
     holder = ast.ClassDef(_UNUSED_CLASS + _class_of(code), [], [], [statement], [])
     free = [*provided, *[name for name in code.co_freevars if name != "__class__"]]
@@ -116,13 +142,14 @@ def compiled(node: Function, code: CodeType, provided: Sequence[str]) -> CodeTyp
     if hasattr(node, "type_params") or "type_params" in ast.ClassDef._fields:
         holder.type_params = []  # type: ignore[attr-defined]
         place.type_params = []  # type: ignore[attr-defined]
-    module = ast.Module([place], [])
+    imports = ast.Import([ast.alias(name) for name in sorted(imported)])
+    module = ast.Module([imports, place] if imports.names else [place], [])
     first = statement if isinstance(statement, ast.FunctionDef) else node
     for new in (holder, place, statement):
         if not hasattr(new, "lineno") or new is place:
             ast.copy_location(new, first)
-    for argument in place.args.args:
-        ast.copy_location(argument, first)
+    for new in (*place.args.args, imports, *imports.names):
+        ast.copy_location(new, first)
     flags = code.co_flags & _FUTURE
     made = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(3):  # the place, the class, the function: each is the last code in the other
@@ -148,18 +175,24 @@ _COMPARED = (
 ).split()
 
 
-def _same(made: Any, code: Any) -> bool:
-    """Whether constants are the same; for code, all that decides what it does, and where."""
+def _same(made: Any, code: Any, names: tuple[str, str]) -> bool:
+    """Whether constants are the same; for code, all that decides what it does, and where. `names`
+    are the qualified names of the two functions, which classes in them hold.
+    """
     if type(made) is not type(code):
         return False
     if type(made) is CodeType:
         return (
             all(getattr(made, name) == getattr(code, name) for name in _COMPARED)
             and (made.co_flags ^ code.co_flags) | _NESTED == _NESTED
-            and _same(made.co_consts, code.co_consts)
+            and _same(made.co_consts, code.co_consts, names)
         )
     if type(made) is tuple:
-        return len(made) == len(code) and all(map(_same, made, code))
+        return len(made) == len(code) and all(
+            [_same(one, other, names) for one, other in zip(made, code)]
+        )
     if type(made) is frozenset:
         return made == code and sorted(map(repr, made)) == sorted(map(repr, code))
+    if type(made) is str and made.startswith(names[0] + ".") and made != code:
+        return made.removeprefix(names[0]) == code.removeprefix(names[1])
     return made is code or repr(made) == repr(code)
