@@ -53,6 +53,8 @@ class Surroundings:
         self.noted: list[Any] = []
         self.steps = 0
         self.kept: list[Any] = []
+        self.box: list[Any] = [1, 2, 0, 4]
+        self.thing = Thing()
         self.globals: dict[str, Any] = {
             "__name__": "program",
             "log": self.log,
@@ -76,13 +78,14 @@ class Surroundings:
 
     def save(self) -> Any:
         """What a program may have changed, to be set back by `restore`."""
-        return len(self.noted), self.steps, len(self.kept), self.globals["total"]
+        return (
+            (len(self.noted), len(self.kept)),
+            (self.steps, self.box[:], self.thing.p, self.globals["total"]),
+        )
 
     def restore(self, saved: Any) -> None:
-        del self.noted[saved[0] :]
-        self.steps = saved[1]
-        del self.kept[saved[2] :]
-        self.globals["total"] = saved[3]
+        del self.noted[saved[0][0] :], self.kept[saved[0][1] :]
+        self.steps, self.box[:], self.thing.p, self.globals["total"] = saved[1]
 
 
 class Writer:
@@ -323,7 +326,7 @@ def outcome(function: Any, surroundings: Surroundings, filename: str) -> dict[st
     """All that a run of a program shows: result or exception with its line, effects in order, and
     what the functions that it kept give afterwards.
     """
-    box, obj = [1, 2, 0, 4], Thing()
+    box, obj = surroundings.box, surroundings.thing
     found: dict[str, Any] = {"answer": _answer(lambda: function(3, 2, box, obj), filename)}
     found["kept"] = [_answer(lambda each=each: _told(each), filename) for each in surroundings.kept[:20]]
     found["effects"] = copy.copy(surroundings.noted), surroundings.steps, box, _plain(obj.p)

@@ -62,7 +62,7 @@ def answer(function: Any, *args: Any) -> Any:
     args = copy.deepcopy(args)
     filename = function.__code__.co_filename
     try:
-        return "result", repr(function(*args)), repr(args)
+        return "result", repr(function(*args)), None, repr(args)
     except BaseException as error:
         lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == filename]
         return type(error), str(error), lines[-1] if lines else None, repr(args)
@@ -84,7 +84,11 @@ def compare(seed: int, closures: bool, functional: bool = False) -> None:
     if new is not None:
         filename = function.__code__.co_filename
         expected = programs.outcome(function, plain, filename)
-        assert programs.outcome(new, other, filename) == expected, text
+        found = programs.outcome(new, other, filename)
+        if functional:  # CPython 3.11 gives code that runs often the lines of superinstructions
+            for each in (found, expected):
+                each["answer"] = each["answer"][:2]
+        assert found == expected, text
     else:
         assert reason_of(function) is None or "finally" in reason_of(function) or closures, text
     programs.forget(function)
@@ -128,7 +132,7 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "del": ("def f(x):\n    y = 1\n    if x: del y\n    try:\n        return y\n    except UnboundLocalError as e:\n        return str(e)", [(0,), (1,)]),
     "del in a loop": ("def f(n):\n    y = 0\n    for i in range(n):\n        y = y + i\n        if i == 2: del y\n    return y", [(1,), (3,), (4,)]),
     "chained": ("def f(a, b, c):\n    return a < b < c, a < b != c > a, a == b == c", [(1, 2, 3), (3, 2, 1), (1, "a", 2)]),
-    "chained with walrus": ("def f(a, b):\n    return (a < (c := b) < (d := 5), c)", [(1, 2), (3, 2)]),
+    "chained with walrus": ("def f(a, b):\n    if b: a += 1\n    return (a < (c := b) < (d := 5), c)", [(1, 2), (3, 2)]),
     "boolean": ("def f(a, b):\n    return a and b, a or b, not a, a and (not b or a), [] or {} and a", [(0, 1), (2, []), ("", 3)]),
     "conditional": ("def f(a):\n    return [x if x > a else -x if x else None for x in range(4)]", [(2,), (-1,)]),
     "handler sees the assignment": ("def f(x):\n    try:\n        if x > 0:\n            y = x\n            z = 1 / (x - 1)\n        else:\n            y = 0\n        w = 5\n    except ZeroDivisionError:\n        return 'caught', y\n    return y, w", [(1,), (2,), (0,)]),
@@ -172,8 +176,8 @@ CASES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 @pytest.mark.parametrize("functional", [False, True], ids=["plain", "functional"])
 def test_each_feature(name, functional):
     text, calls = CASES[name]
-    if functional and name in ("closure", "nonlocal", "captured and assigned", "lazy", "global"):
-        return  # these are not functional
+    if functional and name in NOT_FUNCTIONAL:
+        return
     for args in calls:
         function, other = defined(text), defined(text)
         filename = other.__code__.co_filename
@@ -184,8 +188,13 @@ def test_each_feature(name, functional):
         assert new is not None, reason_of(other)
         assert new.__code__.co_filename == filename
         other.__globals__["f"] = new
-        assert answer(new, *args) == answer(function, *args), shown(other)
+        found, expected = answer(new, *args), answer(function, *args)
+        if functional:  # CPython 3.11 gives code that runs often the lines of superinstructions
+            found, expected = found[:2], expected[:2]
+        assert found == expected, shown(other)
 
+
+NOT_FUNCTIONAL = {"closure", "nonlocal", "class", "captured and assigned", "lazy", "global", "default"}
 
 UNCHANGED = {
     "its source is not available": "exec('def g(x):\\n    if x: return 1', globals())\ndef f(): return g",
@@ -429,7 +438,7 @@ def test_functions_of_libraries_compile(name, of_libraries):
         assert reason is None or any(each in reason for each in LEFT), (function, reason)
         stale += reason is not None and "not what it was" in reason
         assert new is None or new.__code__.co_argcount == function.__code__.co_argcount
-    assert stale <= 2  # functions that another one makes
+    assert stale <= 4  # functions that another one makes
 
 
 def library(name: str) -> Any:
@@ -509,6 +518,7 @@ def _places(m: Any, draw: random.Random) -> Any:
 )
 def test_rewritten_libraries_give_the_same(name, run, of_libraries, monkeypatch):
     monkeypatch.setitem(sys.modules, f"rewritten_{name}", None)
+    monkeypatch.setitem(sys.modules, f"_{name}", None)  # the same in C
     new, old = library(name), importlib.import_module(name)
     for seed in range(40):
         assert repr(run(new, random.Random(seed))) == repr(run(old, random.Random(seed)))
