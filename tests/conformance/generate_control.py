@@ -155,7 +155,8 @@ class Writer:
     def test(self, depth: int = 0) -> str:
         if self.random.random() < 0.2:
             return self.expression(depth)
-        return f"{self.expression(depth + 1)} {self.random.choice('< > == != <='.split())} {self.name()}"
+        sign = self.random.choice(["<", ">", "==", "!=", "<="])
+        return f"{self.expression(depth + 1)} {sign} {self.name()}"
 
     # Statements
 
@@ -219,7 +220,10 @@ class Writer:
 
     def count(self, indent: str, depth: int, in_loop: bool) -> None:
         targets = [(self.name(), f"range({self.random.randint(0, 4)})")] * 4
-        targets += [(self.name(), "list(box)"), (f"({self.name()}, {self.name()})", "enumerate(box)")]
+        targets += [
+            (self.name(), "list(box)"),
+            (f"({self.name()}, {self.name()})", "enumerate(box)"),
+        ]
         targets += [("obj.p", "range(3)"), ("box[1]", "range(3)"), (self.name(), self.expression())]
         targets += [(f"{self.name()}, *rest", "[(1, 2), (3,)]"), (self.name(), "range(log(3))")]
         target, items = self.random.choice(targets)
@@ -288,7 +292,7 @@ class Writer:
             self.lines.append(f"{indent}    case _: pass")
 
     def function(self, indent: str, depth: int, in_loop: bool) -> None:
-        """An inner function, called at once; with `closures` it reads and writes what is around it."""
+        """An inner function, called at once; with `closures` it uses what is around it."""
         self.functions += 1
         word, given = f"g{self.functions}", "t"
         if not self.closures:
@@ -328,7 +332,9 @@ def outcome(function: Any, surroundings: Surroundings, filename: str) -> dict[st
     """
     box, obj = surroundings.box, surroundings.thing
     found: dict[str, Any] = {"answer": _answer(lambda: function(3, 2, box, obj), filename)}
-    found["kept"] = [_answer(lambda each=each: _told(each), filename) for each in surroundings.kept[:20]]
+    found["kept"] = [
+        _answer(lambda each=each: _told(each), filename) for each in surroundings.kept[:20]
+    ]
     found["effects"] = copy.copy(surroundings.noted), surroundings.steps, box, _plain(obj.p)
     found["total"] = surroundings.globals["total"]
     return found

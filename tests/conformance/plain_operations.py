@@ -59,8 +59,8 @@ class Plain:
 
 class Functional:
     """The same, but every part runs once more before it counts, and so does the other one of an
-    `if`. Between, `save` and `restore` set back what is not a variable. No run may change a variable
-    of the function around, a call may take and give no others than `names`.
+    `if`. Between, `save` and `restore` set back what is not a variable. No run may change a
+    variable of the function around, and a call takes and gives no others than `names`.
     """
 
     def __init__(self, save: Callable[[], Any], restore: Callable[[Any], None]) -> None:

@@ -40,7 +40,7 @@ names that no user can write, as are the names of all that is added.
 The operations, and what Python does in their place:
 
     if_(test, then, other, names, values, line)   (then if test else other)(*values)
-    while_(test, body, names, values, line)       while test(*values): values = body(*values); values
+    while_(test, body, names, values, line)       while test(*values): values = body(*values)
     for_(items, body, names, values, test, line)  the same with body(item, *values); `test` is asked
                                                   before each item is fetched, None: always true
     select(test, first, second, line)             first() if test else second()
@@ -48,17 +48,19 @@ The operations, and what Python does in their place:
     negate(value)                                 not value
     call(function)                                function
 
-`names` are the variables that the parts take and return, as strings in the order of `values`: those
-which are assigned in the statement and needed after it or in the next round, and those which the
-statement needs and may be unbound. `UNBOUND` stands for one that is unbound; afterwards it is deleted
-again, so that Python raises what it would. Flags (`"left()1"`) are variables like others.
-Variables that are only read are read through closures; those that an inner function of the user
-captures and a part assigns are assigned by `nonlocal`: `shared_by(code)` names them. They are the one
-way in which a part is not a function of its arguments.
+`names` are the variables that the parts take and return, as strings in the order of `values`:
+those which are assigned in the statement and needed after it or in the next round, and those which
+the statement needs and may be unbound. `UNBOUND` stands for one that is unbound; afterwards it is
+deleted again, so that Python raises what it would. Flags (`"left()1"`) are variables like others.
+Where nothing is to be passed on, a part gives UNBOUND. Variables that are only read are read
+through closures; those that an inner function of the user captures and a part assigns are assigned
+by `nonlocal`: `shared_by(code)` names them. Those, and what a `try` around sees of variables when a
+part raises, are the ways in which a part is not a function of its arguments.
 
-`x is y`, `x in y`, `match` and class bodies stay as they are. `with` and `try` stay, with their blocks
-rewritten. Generators, coroutines, and functions that use `locals()` and its like or `super()` are not
-rewritten; nor is any function of a library.
+`x is y`, `x in y`, `match` and class bodies stay as they are. `with` and `try` stay, with their
+blocks rewritten. Generators, coroutines, and functions that use `locals()`, its like or `super()`
+are not rewritten; nor is any function of a library. A context is taken to swallow exceptions,
+unless its name is one that does not (`np.errstate` and a few more).
 
 The steps: `locate` (text to tree, and proof that it is the function's), `scopes` (whose variable a
 name is), `exits` (no jumps), `flow` (liveness), `parts` and `expressions`.
@@ -85,6 +87,7 @@ from .names import (
     part_of,
     shared_by,
 )
+from .nodes import at
 from .parts import Function as Rewriting
 from .scopes import Scope, scope_of
 
@@ -135,7 +138,7 @@ def partly(function: FunctionType) -> tuple[str, ...]:
 def shown(function: FunctionType) -> str:
     """The text of the rewritten function, which no parser reads: its names have parentheses."""
     tree, _ = _rewrite(function)
-    return ast.unparse(ast.fix_missing_locations(tree))
+    return ast.unparse(tree)
 
 
 def _cell(name: str, cells: dict[str, CellType], operations: Any) -> CellType:
@@ -184,7 +187,7 @@ def _rewrite(function: FunctionType) -> tuple[Function, Rewriting]:
     node = tree_of(function.__code__, function.__globals__)
     if isinstance(node, ast.FunctionDef):
         for index, each in enumerate(node.decorator_list):
-            node.decorator_list[index] = ast.copy_location(ast.Constant(None), each)
+            node.decorator_list[index] = at(ast.Constant(None), each)
         node.returns = None
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -197,7 +200,7 @@ def _rewrite(function: FunctionType) -> tuple[Function, Rewriting]:
     scopes[0] = scope_of(node, scopes)
     rewriting = Rewriting(node, scopes, [])
     tree = rewriting.rewritten()
-    return ast.fix_missing_locations(tree), rewriting
+    return tree, rewriting
 
 
 def _named(code: CodeType, name: str, qualname: str) -> CodeType:

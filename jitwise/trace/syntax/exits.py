@@ -18,8 +18,8 @@ not assigned. Where no part is made - in the function itself, and in its `with` 
 
 An exception on the way out undoes a `return`: where it is handled, the flags are taken back.
 
-`assert` becomes an `if` with a `raise`; the target of a `for` is assigned in its body; `else` of
-a loop goes behind it. A test of a `while` that assigns variables is evaluated before the loop and at
+`assert` becomes an `if` with a `raise`; the target of a `for` is assigned in its body; `else` of a
+loop goes behind it. A test of a `while` that assigns variables is evaluated before the loop and at
 the end of its body.
 
 The statements are new, the expressions in them are the user's.
@@ -32,12 +32,13 @@ import copy
 from typing import Any, NamedTuple
 
 from .names import ITEM, RESULT, RETURNED, Unsupported, going, left, skipped
+from .nodes import assign, at, constant, name, target, walk
 
 Statements = list[ast.stmt]
-_TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
+TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _LOOPS = (ast.For, ast.While)
 # Contexts that swallow no exception: what is assigned in their block is assigned after it.
-_PLAIN_CONTEXTS = frozenset("errstate printoptions named_scope open catch_warnings".split())
+_PLAIN_CONTEXTS = frozenset(["errstate", "printoptions", "named_scope", "open", "catch_warnings"])
 
 
 class Block(NamedTuple):
@@ -59,17 +60,6 @@ _NOTHING: frozenset[str] = frozenset()
 _PASSES = _Leaves(_NOTHING, True)
 
 
-def name(word: str, context: ast.expr_context | None = None) -> ast.Name:
-    """A name of ours."""
-    return ast.Name(word, context or ast.Load())
-
-
-def assign(word: str, value: ast.expr, like: ast.AST) -> ast.Assign:
-    """An assignment to a name of ours, at the line of a statement of the user's."""
-    made = ast.Assign([name(word, ast.Store())], value)
-    return ast.copy_location(made, like)
-
-
 def is_always(test: ast.expr) -> bool:
     """Whether a test is a constant that is true."""
     return isinstance(test, ast.Constant) and bool(test.value)
@@ -77,7 +67,7 @@ def is_always(test: ast.expr) -> bool:
 
 def assigns(expression: ast.expr) -> bool:
     """Whether an expression assigns variables."""
-    return any(isinstance(node, ast.NamedExpr) for node in ast.walk(expression))
+    return any(isinstance(node, ast.NamedExpr) for node in walk(expression))
 
 
 def is_plain_context(statement: ast.With) -> bool:
@@ -91,16 +81,16 @@ def is_plain_context(statement: ast.With) -> bool:
     return True
 
 
-def _children(statement: ast.stmt) -> list[Statements]:
+def _children(statement: Any) -> list[Statements]:
     if isinstance(statement, ast.Match):
         return [case.body for case in statement.cases]
-    if isinstance(statement, _TRY):
+    if isinstance(statement, TRY):
         handlers = [handler.body for handler in statement.handlers]
         return [statement.body, *handlers, statement.orelse, statement.finalbody]
-    return [statement.body, getattr(statement, "orelse", [])]  # type: ignore[attr-defined]
+    return [statement.body, getattr(statement, "orelse", [])]
 
 
-_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Match, *_TRY)
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Match, *TRY)
 
 
 class Exits:
@@ -114,11 +104,11 @@ class Exits:
 
     def function(self, node: ast.FunctionDef) -> Statements:
         """The new body of a function. It always ends in `return`."""
-        end = ast.copy_location(ast.Return(ast.Constant(None)), node.body[-1])
+        end = at(ast.Return(constant(None)), node.body[-1])
         body = [*node.body, end] if self.leaves(node.body).falls else node.body
         made = self.block(body, 0, True).statements
         if RETURNED in self.asked:
-            made.insert(0, assign(RETURNED, ast.Constant(False), node))
+            made.insert(0, assign(RETURNED, constant(False), node))
             made.insert(0, assign(RESULT, name("unbound()"), node))
         return made
 
@@ -156,7 +146,7 @@ class Exits:
             ends = not (isinstance(statement, ast.While) and is_always(statement.test))
             falls = "break" in body.exits or (ends and orelse.falls)
             return _Leaves((body.exits & {"return"}) | orelse.exits, falls)
-        if isinstance(statement, _TRY):
+        if isinstance(statement, TRY):
             if inner[-1].exits:
                 raise Unsupported("a finally clause returns, breaks or continues")
             body, orelse = inner[0], inner[-2]
@@ -207,9 +197,7 @@ class Exits:
                 return Block(made, flags, False)
         return Block(made, flags, True)
 
-    def exit(
-        self, statement: ast.stmt, loop: int, bare: bool
-    ) -> tuple[Statements, frozenset[str]]:
+    def exit(self, statement: ast.stmt, loop: int, bare: bool) -> tuple[Statements, frozenset[str]]:
         """A `return`, `break` or `continue` as assignments of flags."""
         if not isinstance(statement, ast.Return):
             flag = left(loop) if isinstance(statement, ast.Break) else skipped(loop)
@@ -217,13 +205,13 @@ class Exits:
         if bare:
             return [statement], _NOTHING
         self.variables.add(RESULT)
-        value = statement.value if statement.value is not None else ast.Constant(None)
+        value = statement.value if statement.value is not None else constant(None)
         made = [assign(RESULT, value, statement), self.flag(RETURNED, statement)]
         return made, frozenset({RETURNED})
 
     def flag(self, word: str, like: ast.AST, value: bool = True) -> ast.stmt:
         self.variables.add(word)
-        made = assign(word, ast.Constant(value), like)
+        made = assign(word, constant(value), like)
         made.flag = word  # type: ignore[attr-defined]
         return made
 
@@ -233,7 +221,8 @@ class Exits:
         return word is not None and word not in self.asked
 
     def result(self, like: ast.AST) -> ast.stmt:
-        return ast.copy_location(ast.Return(name(RESULT)), like)
+        """The return of what was noted."""
+        return at(ast.Return(name(RESULT)), like)
 
     def moved(self, statement: ast.If, pending: Statements) -> tuple[ast.If, Statements]:
         """The `if` with the statements after it (the last one first) in one branch, where the
@@ -248,36 +237,34 @@ class Exits:
             made = ast.If(statement.test, [*statement.body, *pending[::-1]], statement.orelse)
         else:
             return statement, pending
-        return ast.copy_location(made, statement), []
+        return at(made, statement), []
 
-    def guarded(
-        self, flags: frozenset[str], rest: Statements, loop: int, like: ast.AST
-    ) -> Block:
+    def guarded(self, flags: frozenset[str], rest: Statements, loop: int, like: ast.AST) -> Block:
         """Statements that run where none of the flags is set."""
         self.asked |= flags
         inner = self.block(rest, loop, False)
-        made = ast.copy_location(ast.If(_none_of(flags), inner.statements, []), like)
+        made = at(ast.If(none_of(flags, like), inner.statements, []), like)
         return Block([made], inner.flags, inner.falls)
 
-    def compound(
-        self, statement: ast.stmt, loop: int, bare: bool
-    ) -> tuple[Block, Statements]:
+    def compound(self, statement: ast.stmt, loop: int, bare: bool) -> tuple[Block, Statements]:
         """A statement of blocks, and what is to come after it before the next one."""
         if isinstance(statement, _LOOPS):
             return self.loop(statement)
         if isinstance(statement, ast.If):
             then = self.block(statement.body, loop, False)
             other = self.block(statement.orelse, loop, False)
-            made: Any = ast.If(statement.test, then.statements or [ast.Pass()], other.statements)
+            made: Any = ast.If(
+                statement.test, then.statements or [at(ast.Pass(), statement)], other.statements
+            )
             flags, falls = then.flags | other.flags, then.falls or other.falls
         elif isinstance(statement, ast.With):
             body = self.block(statement.body, loop, bare)
             undone = self.undone(body.flags, statement.body, statement)
-            statements = body.statements
+            statements: Statements = body.statements
             if undone and not is_plain_context(statement):
-                undone.append(ast.copy_location(ast.Raise(), statement))
-                handler = ast.copy_location(ast.ExceptHandler(None, None, undone), statement)
-                statements = [ast.copy_location(ast.Try(statements, [handler], [], []), statement)]
+                undone.append(at(ast.Raise(), statement))
+                handler = at(ast.ExceptHandler(None, None, undone), statement)
+                statements = [at(ast.Try(statements, [handler], [], []), statement)]
             made = ast.With(statement.items, statements, None)
             flags, falls = body.flags, body.falls or not is_plain_context(statement)
         elif isinstance(statement, ast.Match):
@@ -290,7 +277,7 @@ class Exits:
             flags, falls = _NOTHING.union(*[block.flags for block in blocks]), True
         else:
             made, flags, falls = self.attempt(statement, loop, bare)
-        return Block([ast.copy_location(made, statement)], flags, falls), []
+        return Block([at(made, statement)], flags, falls), []
 
     def attempt(self, statement: Any, loop: int, bare: bool) -> tuple[Any, frozenset[str], bool]:
         """A `try`: its `else` runs where its body did not leave."""
@@ -308,22 +295,20 @@ class Exits:
             block = self.block(handler.body, loop, bare)
             undone = self.undone(body.flags, statement.body, handler)
             new = ast.ExceptHandler(handler.type, handler.name, [*undone, *block.statements])
-            handlers.append(ast.copy_location(new, handler))
+            handlers.append(at(new, handler))
             flags, falls = flags | block.flags, falls or block.falls
         final = self.block(statement.finalbody, loop, False)
         made = type(statement)(body.statements, handlers, orelse, final.statements)
         return made, flags, falls and final.falls
 
-    def undone(
-        self, flags: frozenset[str], statements: Statements, like: ast.AST
-    ) -> Statements:
-        """An exception on the way out, of a `finally` or of a context, undoes a `return`: what takes
-        the flags back where it is handled.
+    def undone(self, flags: frozenset[str], statements: Statements, like: ast.AST) -> Statements:
+        """What takes flags back where an exception is handled that came on the way out, of a
+        `finally` or of a context.
         """
         if flags and any(
-            isinstance(node, ast.With) or (isinstance(node, _TRY) and node.finalbody)
+            isinstance(node, ast.With) or (isinstance(node, TRY) and node.finalbody)
             for statement in statements
-            for node in ast.walk(statement)
+            for node in walk(statement)
         ):
             return [self.flag(each, like, False) for each in sorted(flags)]
         return []
@@ -336,15 +321,15 @@ class Exits:
         stops = body.flags & {left(number), RETURNED}
         self.asked |= stops
         if skipped(number) in self.asked:
-            statements.insert(0, assign(skipped(number), ast.Constant(False), statement))
+            statements.insert(0, assign(skipped(number), constant(False), statement))
         before: Statements = []
         if left(number) in stops:
-            before.append(assign(left(number), ast.Constant(False), statement))
+            before.append(assign(left(number), constant(False), statement))
         always = isinstance(statement, ast.While) and is_always(statement.test)
         if isinstance(statement, ast.For):
-            target = ast.Assign([statement.target], name(ITEM))
-            statements.insert(0, ast.copy_location(target, statement.target))
-            made: Any = ast.For(name(ITEM, ast.Store()), statement.iter, statements, [])
+            first = ast.Assign([statement.target], name(ITEM))
+            statements.insert(0, at(first, statement.target))
+            made: Any = ast.For(target(ITEM), statement.iter, statements, [])
         else:
             test = statement.test
             if assigns(test):
@@ -352,9 +337,9 @@ class Exits:
                 before.append(assign(going(number), test, test))
                 again: ast.stmt = assign(going(number), copy.deepcopy(test), test)
                 if stops:
-                    again = ast.copy_location(ast.If(_none_of(stops), [again], []), statement)
+                    again = at(ast.If(none_of(stops, statement), [again], []), statement)
                 statements.append(again)
-                test = ast.copy_location(name(going(number)), test)
+                test = at(ast.Name(going(number), ast.Load()), test)
             made = ast.While(test, statements, [])
         made.stops = stops
         made.always = always
@@ -362,23 +347,25 @@ class Exits:
         if statement.orelse and not (always and left(number) not in stops):
             orelse = statement.orelse
             if left(number) in stops:
-                inner = ast.If(_none_of(stops & {left(number)}), orelse, [])
-                orelse = [ast.copy_location(inner, orelse[0])]
+                asked = none_of(frozenset({left(number)}), orelse[0])
+                inner = ast.If(asked, orelse, [])
+                orelse = [at(inner, orelse[0])]
         flags = stops & {RETURNED}
         falls = not always or left(number) in stops
-        return Block([*before, ast.copy_location(made, statement)], flags, falls), orelse
+        return Block([*before, at(made, statement)], flags, falls), orelse
 
 
-def _none_of(flags: frozenset[str]) -> ast.expr:
-    words = [name(word) for word in sorted(flags)]
-    asked = words[0] if len(words) == 1 else ast.BoolOp(ast.Or(), list(words))
-    return ast.UnaryOp(ast.Not(), asked)
+def none_of(flags: frozenset[str], like: ast.AST) -> ast.expr:
+    """Whether none of the flags is set."""
+    words: list[ast.expr] = [name(word) for word in sorted(flags)]
+    asked = words[0] if len(words) == 1 else at(ast.BoolOp(ast.Or(), words), like)
+    return at(ast.UnaryOp(ast.Not(), asked), like)
 
 
 def _assertion(statement: ast.Assert) -> ast.If:
     error: ast.expr = name("AssertionError()")
     if statement.msg is not None:
-        error = ast.Call(error, [statement.msg], [])
-    raised = ast.copy_location(ast.Raise(error, None), statement)
-    test = ast.UnaryOp(ast.Not(), statement.test)
-    return ast.copy_location(ast.If(test, [raised], []), statement)
+        error = at(ast.Call(error, [statement.msg], []), statement)
+    raised = at(ast.Raise(error, None), statement)
+    test = at(ast.UnaryOp(ast.Not(), statement.test), statement)
+    return at(ast.If(test, [raised], []), statement)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .names import OPERAND
+from .nodes import argument, at, constant, fields_of, name, walk
 from .scopes import COMPREHENSIONS
 
 Names = frozenset[str]
@@ -25,16 +26,14 @@ _LEFT, _RIGHT = "left()", "right()"
 
 def call(word: str, arguments: Sequence[ast.expr], like: ast.AST) -> ast.Call:
     """A call of an operation, at the place of a node of the user's."""
-    made = ast.Call(ast.Name(word, ast.Load()), list(arguments), [])
-    return ast.copy_location(made, like)
+    return at(ast.Call(name(word), list(arguments), []), like)
 
 
 def operand(body: ast.expr, parameters: Sequence[str] = ()) -> ast.Lambda:
     """A lambda of ours, known by its odd parameter."""
-    arguments = [ast.copy_location(ast.arg(each), body) for each in parameters]
-    odd = ast.copy_location(ast.arg(OPERAND), body)
-    made = ast.Lambda(ast.arguments([], arguments, odd, [], [], None, []), body)
-    return ast.copy_location(made, body)
+    arguments = [argument(each) for each in parameters]
+    made = ast.Lambda(ast.arguments([], arguments, argument(OPERAND), [], [], None, []), body)
+    return at(made, body)
 
 
 class Expressions:
@@ -54,29 +53,32 @@ class Expressions:
 
     def inside(self, node: ast.AST, unsafe: Names) -> ast.AST:
         """Rewrite what a node holds."""
-        for field in node._fields:
+        for field in fields_of(node):
             value = getattr(node, field, None)
             if type(value) is list:
                 for index, each in enumerate(value):
                     if isinstance(each, ast.AST):
                         value[index] = self(each, unsafe)
             elif isinstance(value, ast.AST):
-                setattr(node, field, self(value, unsafe))
+                new = self(value, unsafe)
+                if new is not value:
+                    setattr(node, field, new)
         return node
 
-    def may_be_operand(self, node: ast.expr, unsafe: Names) -> bool:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name):
-                if each.id in unsafe:
+    def may_be_operands(self, nodes: Sequence[ast.expr], unsafe: Names) -> bool:
+        """Whether all of these can be lambdas. If not, that is noted."""
+        for node in nodes:
+            for each in walk(node):
+                if isinstance(each, ast.Name) and each.id in unsafe:
                     self.left.append((node.lineno, f"{each.id} may be unbound"))
                     return False
-            elif isinstance(each, _ASSIGNS):
-                self.left.append((node.lineno, "an operand assigns variables"))
-                return False
+                if isinstance(each, _ASSIGNS):
+                    self.left.append((node.lineno, "an operand assigns variables"))
+                    return False
         return True
 
     def boolean(self, node: ast.BoolOp, unsafe: Names) -> ast.expr:
-        if not all([self.may_be_operand(each, unsafe) for each in node.values[1:]]):
+        if not self.may_be_operands(node.values[1:], unsafe):
             return self.inside(node, unsafe)  # type: ignore[return-value]
         word = "both()" if isinstance(node.op, ast.And) else "either()"
         values = [self(each, unsafe) for each in node.values]
@@ -94,17 +96,15 @@ class Expressions:
         return call("negate()", [node.operand], node)
 
     def choice(self, node: ast.IfExp, unsafe: Names) -> ast.expr:
-        if not all([self.may_be_operand(each, unsafe) for each in (node.body, node.orelse)]):
+        if not self.may_be_operands([node.body, node.orelse], unsafe):
             return self.inside(node, unsafe)  # type: ignore[return-value]
         self.inside(node, unsafe)
         self.changes += 1
         ways = [operand(node.body), operand(node.orelse)]
-        return call("select()", [node.test, *ways, ast.Constant(node.lineno)], node)
+        return call("select()", [node.test, *ways, constant(node.lineno)], node)
 
     def comparison(self, node: ast.Compare, unsafe: Names) -> ast.expr:
-        if len(node.ops) == 1 or not all(
-            [self.may_be_operand(each, unsafe) for each in node.comparators[1:]]
-        ):
+        if len(node.ops) == 1 or not self.may_be_operands(node.comparators[1:], unsafe):
             return self.inside(node, unsafe)  # type: ignore[return-value]
         self.inside(node, unsafe)
         self.changes += 1
@@ -114,13 +114,11 @@ class Expressions:
         self, node: ast.Compare, first: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
     ) -> ast.expr:
         if len(ops) == 1:
-            return ast.copy_location(ast.Compare(first, ops, others), node)
-        right = ast.copy_location(ast.Name(_RIGHT, ast.Load()), node)
-        test = ast.Compare(ast.Name(_LEFT, ast.Load()), ops[:1], [ast.Name(_RIGHT, ast.Load())])
-        ast.copy_location(test, node)
-        rest = self._chain(node, right, ops[1:], others[1:])
+            return at(ast.Compare(first, ops, others), node)
+        test = at(ast.Compare(name(_LEFT), ops[:1], [name(_RIGHT)]), node)
+        rest = self._chain(node, name(_RIGHT), ops[1:], others[1:])
         both = operand(call("both()", [test, operand(rest)], node), (_LEFT, _RIGHT))
-        return ast.copy_location(ast.Call(both, [first, others[0]], []), node)
+        return at(ast.Call(both, [first, others[0]], []), node)
 
     def calling(self, node: ast.Call, unsafe: Names) -> ast.expr:
         function = node.func
@@ -142,7 +140,7 @@ class Expressions:
         bound = frozenset(
             each.id
             for generator in node.generators
-            for each in ast.walk(generator.target)
+            for each in walk(generator.target)
             if isinstance(each, ast.Name)
         )
         first = node.generators[0]

@@ -7,18 +7,21 @@
     out       perhaps needed after it, by exception handlers too (`handled`)
     head      of a loop: perhaps needed where it begins or goes round
 
-The first four are found from the inside out, `out` from the outside in; each statement is seen twice.
-A loop needs no iteration to a fixed point: what its body needs is needed where it goes round.
+The first four are found from the inside out, `out` from the outside in: each statement is seen
+twice. A loop needs no iteration to a fixed point: what its body needs is needed where it goes
+round.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
-from .exits import _TRY, Exits, Statements, is_plain_context
+from .exits import TRY, Exits, Statements, is_plain_context
 from .names import ITEM
-from .scopes import INNER, Scope, _Walk, bound_by, is_used_up, outer_expressions
+from .nodes import children
+from .scopes import Scope, Walk, bound_by, outer_expressions
 
 _NONE: frozenset[str] = frozenset()
 
@@ -42,7 +45,7 @@ class Flow:
         self.out = self.handled = self.head = _NONE
 
     def then(self, after: Flow) -> Flow:
-        """This, and another after it."""
+        """One, and another after it."""
         return Flow(
             self.needs | (after.needs - self.binds),
             (self.binds - after.deleted) | after.binds,
@@ -51,7 +54,7 @@ class Flow:
         )
 
     def either(self, other: Flow) -> Flow:
-        """This or the other."""
+        """One or the other."""
         return Flow(
             self.needs | other.needs,
             self.binds & other.binds,
@@ -60,11 +63,11 @@ class Flow:
         )
 
     def perhaps(self) -> Flow:
-        """This, or a part of it."""
+        """All, or a part of it."""
         return Flow(self.needs, _NONE, self.assigned, self.deleted)
 
 
-class _Reads(_Walk):
+class _Reads(Walk):
     """What one expression or simple statement reads and binds. `surely`: it is not in an operand
     that may be left out.
     """
@@ -113,7 +116,7 @@ class _Reads(_Walk):
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 self.scope.loads.add(node.target.id)
             self.scope.bound.update(bound_by(node))
-            self.all(ast.iter_child_nodes(node), hidden)
+            self.all(children(node), hidden)
 
     def _perhaps(self, nodes: Sequence[ast.AST], hidden: frozenset[str]) -> None:
         before, self.surely = self.surely, False
@@ -167,13 +170,13 @@ class Flows:
         flow = self.known[id(node)] = self._statement(node)
         return flow
 
-    def _statement(self, node: ast.stmt) -> Flow:
+    def _statement(self, node: Any) -> Flow:
         if isinstance(node, ast.If):
             then, other = self.block(node.body), self.block(node.orelse)
             return self.expression(node.test).then(then.either(other))
         if isinstance(node, (ast.For, ast.While)):
             first = self.expression(node.iter if isinstance(node, ast.For) else node.test)
-            stops = frozenset(node.stops)  # type: ignore[union-attr]
+            stops: frozenset[str] = node.stops  # pyright: ignore
             body = self.block(node.body)
             needs = (body.needs - {ITEM}) | stops
             return first.then(Flow(needs, _NONE, body.assigned, body.deleted))
@@ -188,7 +191,7 @@ class Flows:
                 pattern = self.known[id(case)] = pattern.perhaps()
                 flow = flow.then(pattern.then(self.block(case.body)).perhaps())
             return flow
-        if isinstance(node, _TRY):
+        if isinstance(node, TRY):
             return self._attempt(node)
         flow = flow_of_nodes(node)
         if isinstance(node, (ast.Raise, ast.Return)):
@@ -211,7 +214,9 @@ class Flows:
 
     # From the outside in
 
-    def needed(self, statements: Statements, out: frozenset[str], handled: frozenset[str]) -> frozenset[str]:
+    def needed(
+        self, statements: Statements, out: frozenset[str], handled: frozenset[str]
+    ) -> frozenset[str]:
         """Note what is needed after each statement; what is needed before the first one."""
         for node in reversed(statements):
             flow = self.known[id(node)]
@@ -221,7 +226,7 @@ class Flows:
             out = flow.needs | (out - flow.binds) | handled
         return out
 
-    def _inside(self, node: ast.stmt, flow: Flow) -> None:
+    def _inside(self, node: Any, flow: Flow) -> None:
         out, handled = flow.out, flow.handled
         if isinstance(node, ast.If):
             self.needed(node.body, out, handled)
@@ -229,14 +234,14 @@ class Flows:
         elif isinstance(node, (ast.For, ast.While)):
             test = _NONE if isinstance(node, ast.For) else self[node.test].needs
             body = self[node.body].needs - {ITEM}
-            flow.head = body | test | out | frozenset(node.stops)  # type: ignore[union-attr]
+            flow.head = body | test | out | node.stops  # pyright: ignore
             self.needed(node.body, flow.head, handled)
         elif isinstance(node, ast.With):
             self.needed(node.body, out, handled if is_plain_context(node) else handled | out)
         elif isinstance(node, ast.Match):
             for case in node.cases:
                 self.needed(case.body, out, handled)
-        elif isinstance(node, _TRY):
+        elif isinstance(node, TRY):
             final = self.needed(node.finalbody, out, handled)
             after = handled | final if node.finalbody else handled
             caught = after
@@ -246,6 +251,3 @@ class Flows:
                 caught = caught | own.needs | (inside - own.binds)
             orelse = self.needed(node.orelse, final, after)
             self.needed(node.body, orelse, caught)
-
-
-__all__ = ["INNER", "Flow", "Flows", "flow_of_nodes", "is_used_up"]

@@ -23,6 +23,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from .names import Unsupported
+from .nodes import at, children, walk
 
 Function = ast.FunctionDef | ast.Lambda
 _FUTURE = 0x1FE0000  # the flags of `from __future__ import` in co_flags
@@ -83,13 +84,11 @@ def _candidates(tree: ast.Module, code: CodeType) -> list[Function]:
     first = code.co_firstlineno
     if code.co_name == "<lambda>":
         return [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Lambda) and node.lineno == first
+            node for node in walk(tree) if isinstance(node, ast.Lambda) and node.lineno == first
         ]
     return [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.FunctionDef)
         and node.name == code.co_name
         and min([node.lineno, *[each.lineno for each in node.decorator_list]]) == first
@@ -112,7 +111,7 @@ def _imported(tree: ast.Module) -> set[str]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             found.update([each.asname or each.name.split(".")[0] for each in node.names])
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            pending += ast.iter_child_nodes(node)
+            pending += children(node)
     return found - {"*"}
 
 
@@ -147,9 +146,9 @@ def compiled(
     first = statement if isinstance(statement, ast.FunctionDef) else node
     for new in (holder, place, statement):
         if not hasattr(new, "lineno") or new is place:
-            ast.copy_location(new, first)
+            at(new, first)
     for new in (*place.args.args, imports, *imports.names):
-        ast.copy_location(new, first)
+        at(new, first)
     flags = code.co_flags & _FUTURE
     made = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(3):  # the place, the class, the function: each is the last code in the other
@@ -169,10 +168,20 @@ def _class_of(code: CodeType) -> str:
     return parts[-1] if parts else ""
 
 
-_COMPARED = (
-    "co_name co_argcount co_posonlyargcount co_kwonlyargcount co_code co_names co_varnames "
-    "co_freevars co_cellvars co_firstlineno co_linetable co_exceptiontable"
-).split()
+_COMPARED = [
+    "co_name",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_code",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_firstlineno",
+    "co_linetable",
+    "co_exceptiontable",
+]
 
 
 def _same(made: Any, code: Any, names: tuple[str, str]) -> bool:
@@ -188,9 +197,8 @@ def _same(made: Any, code: Any, names: tuple[str, str]) -> bool:
             and _same(made.co_consts, code.co_consts, names)
         )
     if type(made) is tuple:
-        return len(made) == len(code) and all(
-            [_same(one, other, names) for one, other in zip(made, code)]
-        )
+        pairs = zip(made, code)
+        return len(made) == len(code) and all(_same(*pair, names) for pair in pairs)
     if type(made) is frozenset:
         return made == code and sorted(map(repr, made)) == sorted(map(repr, code))
     if type(made) is str and made.startswith(names[0] + ".") and made != code:

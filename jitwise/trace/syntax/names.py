@@ -86,7 +86,7 @@ def part_of(code: CodeType) -> Part | None:
 
 
 def is_part(code: CodeType) -> bool:
-    """Whether code is a part of a rewritten statement or expression, not a function of the user's."""
+    """Whether code is a part of a statement or expression, not a function of the user's."""
     return part_of(code) is not None
 
 

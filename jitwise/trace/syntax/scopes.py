@@ -11,13 +11,16 @@ import ast
 from collections.abc import Iterable
 
 from .names import Unsupported
+from .nodes import children, walk
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
-_USES_UP = frozenset("sum any all min max list tuple set frozenset sorted dict".split())
-_REFUSED = frozenset("locals globals eval exec".split())
-_REFUSED_BARE = frozenset("vars dir super".split())
+_USES_UP = frozenset(
+    ["sum", "any", "all", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict"]
+)
+_REFUSED = frozenset(["locals", "globals", "eval", "exec"])
+_REFUSED_BARE = frozenset(["vars", "dir", "super"])
 
 
 class Scope:
@@ -88,7 +91,7 @@ def scope_of(node: ast.AST, scopes: dict[int, Scope]) -> Scope:
     `scopes`, by the identity of their nodes.
     """
     scope = scopes[id(node)] = Scope(node)
-    walk = _Walk(scope, scopes)
+    walk = Walk(scope, scopes)
     if isinstance(node, FunctionNode):
         scope.bound.update(parameters(node.args))
         body = node.body if isinstance(node.body, list) else [node.body]
@@ -100,7 +103,7 @@ def scope_of(node: ast.AST, scopes: dict[int, Scope]) -> Scope:
     return scope
 
 
-class _Walk:
+class Walk:
     """Goes through one scope. `hidden` are the names that comprehensions around a node bind."""
 
     def __init__(self, scope: Scope, scopes: dict[int, Scope]) -> None:
@@ -149,7 +152,7 @@ class _Walk:
         for each in node.generators:  # type: ignore[attr-defined]
             targets.update(
                 name.id
-                for name in ast.walk(each.target)
+                for name in walk(each.target)
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
             )
         inside = hidden | targets
@@ -193,7 +196,7 @@ class _Walk:
             scope.is_generator = True
         else:
             scope.bound.update(bound_by(node))
-        self.all(ast.iter_child_nodes(node), hidden)
+        self.all(children(node), hidden)
 
 
 def bound_by(node: ast.AST) -> list[str]:
