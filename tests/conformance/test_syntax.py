@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import linecache
+import math
 import os
 import pickle
 import random
@@ -205,6 +206,19 @@ def test_lambdas_on_one_line_are_told_apart():
         for each in (functions[0], functions[1], functions[2][0], functions[3])
     ]
     assert [each(0) for each in found] == [1, 2, 1, 3]
+
+
+def test_modules_are_known_however_they_came():
+    """CPython compiles `math.floor(x)` otherwise where the file imports `math`."""
+    text = "def f(x):\n    if x: return math.floor(x)"
+    for function in (
+        defined(text, math=math),  # as in a notebook, where another cell imports it
+        defined("import math\n" + text),
+        defined("try:\n    import math\nexcept ImportError: pass\n" + text),
+        defined("from os import path as math\n" + text.replace("floor", "basename")),
+        defined("math = __import__('math')\n" + text),
+    ):
+        assert rewritten(function, Plain) is not None, reason_of(function)
 
 
 def test_a_function_is_found_wherever_it_stands():
