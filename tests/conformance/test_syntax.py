@@ -108,6 +108,7 @@ def test_a_random_program_does_what_it_did(seed):
 
 @settings(max_examples=EXAMPLES)
 @given(SEEDS)
+@example(950344)  # a captured variable is deleted and read in the same branch
 def test_a_random_program_with_inner_functions_does_what_it_did(seed):
     compare(seed, closures=True)
 

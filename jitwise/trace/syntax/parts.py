@@ -335,14 +335,17 @@ class Function:
         self, names: list[str], test: ast.expr, state: State, node: ast.For | ast.While
     ) -> ast.stmt:
         needs = frozenset() if isinstance(node, ast.For) else self.flows[node.test].needs
-        self.check_shared(needs, state)
+        self.check_shared(needs - state.bound)
         body = unbinding([each for each in names if each in needs], state, node)
         value = self.expressions(test, self.unsafe(state))
         body.append(at(ast.Return(value), test))
         return definition("test()", names, body, node)
 
-    def check_shared(self, needs: frozenset[str], state: State) -> None:
-        loose = (needs & self.shared) - state.bound
+    def check_shared(self, unbound: frozenset[str]) -> None:
+        """A part that reads an unbound variable of the function around raises another exception
+        than the function.
+        """
+        loose = unbound & self.shared
         if loose:
             raise Unsupported(
                 f"the variable {min(loose)}, which an inner function captures, may be unbound"
@@ -361,7 +364,7 @@ class Function:
     ) -> ast.stmt:
         """The function of a block; `state` becomes what is known after it."""
         flow = self.flows[statements]
-        self.check_shared(flow.needs, state)
+        self.check_shared((flow.needs - state.bound) | flow.deleted)
         own = (flow.assigned & self.mine).difference(names)
         outside = State(state.bound & own, state.held & own, state.perhaps & own)
         state.bound -= own
