@@ -61,6 +61,14 @@ class ShapeError(JitwiseError, TypeError, ValueError):
     """
 
 
+class CarryError(JitwiseError, TypeError):
+    """Branches of `lax.cond` or turns of a loop of `lax` give values that cannot be one type.
+
+    Failing example: `lax.cond(p, lambda: np.zeros(2), lambda: np.zeros(3))`. Repair: make the
+    shapes and the structure of what the functions give the same.
+    """
+
+
 REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
     "assign": "{detail}",
@@ -83,6 +91,7 @@ REASONS: dict[str, str] = {
     "convert": "a traced array is turned into {detail}",
     "source": "{detail} cannot be followed",
     "size": "{detail}",
+    "loop": "a loop is not compiled: {detail}",
     "rank": "an array has more than {detail} axes",
     "depth": "its arguments are nested more than 32 deep",
     "fault": "jitwise failed {detail}",

@@ -148,7 +148,7 @@ class Captures:
                 self.trace.refuse("dtype", str(array.dtype))
             place = len(self.trace.origins)
             found = self.trace.input(array, ("capture", len(self.paths)), "array")
-            found._fresh = False
+            found._fresh = 0
             if path.how != "object":
                 self.trace.caller_arrays[id(found)] = CallerArray(array, place)
             self.paths.append(path)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CannotTrace
+from ..errors import CannotTrace, CarryError
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
@@ -121,7 +121,7 @@ class _Arguments:
         if kind is np.ndarray:
             place = len(trace.origins)
             tracer = trace.input(item, ("leaf", index), "array")
-            tracer._fresh = False
+            tracer._fresh = 0
             trace.caller_arrays[id(tracer)] = CallerArray(item, place)
             self.kept.append(tracer)
             return tracer
@@ -186,6 +186,8 @@ def trace_call(
         return _finished(trace, arguments, result)
     except CannotTrace as failure:
         raise (trace.failure or failure) from None
+    except CarryError:
+        raise
     except Exception as error:
         failure = trace.failure
         if failure is None:

@@ -10,8 +10,10 @@ and the decision becomes a guard, as for other sizes. Where a trace is made with
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
+from ..ir import dims
 from ..ir.dims import Dim
 from ..ir.graph import Value
 from ..ops.measure import count, measure
@@ -24,6 +26,29 @@ if TYPE_CHECKING:
     from .tracing import Trace
 
 
+class Hints(dict[str, int]):
+    """What symbols are in the call that is traced. `open`: those that nobody has asked for yet: to
+    know them, the graph has to be evaluated, perhaps a long loop.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__()
+        self.trace = trace
+        self.open: dict[str, Value] = {}
+
+    def __missing__(self, name: str) -> int:
+        if name not in self.open:
+            raise KeyError(name)
+        number = int(self.trace.measurements.values_of([self.open[name]])[0])
+        self[name] = number
+        del self.open[name]
+        return number
+
+    def is_open(self, size: Dim) -> bool:
+        """Whether a size follows from what nobody has asked for."""
+        return bool(self.open) and not self.open.keys().isdisjoint(dims.symbols_of(size))
+
+
 class Measurements:
     """The measured sizes of one trace. `lengths`: those that cannot be negative."""
 
@@ -33,7 +58,7 @@ class Measurements:
         self.symbols: set[str] = set()
         self.lengths: set[str] = set()
         self.calls: dict[Any, Any] = {}  # of NumPy's functions, with their results
-        self._sizes: dict[Value, Dim] = {}
+        self.sizes: MutableMapping[Value, Dim] = {}
 
     def count(self, mask: Value) -> Dim:
         """How many elements of a mask are true: one size, whatever the shape of the mask."""
@@ -45,18 +70,24 @@ class Measurements:
 
     def size(self, value: Value, is_length: bool = False) -> Dim:
         """The size that an i64 of rank 0 is."""
-        found = self._sizes.get(value)
+        found = self.sizes.get(value)
         if found is None:
-            found = self.symbol(int(self.values_of([value])[0]), is_length)
-            self._sizes[value] = found
+            number = value if self.trace.sources else int(self.values_of([value])[0])
+            found = self.symbol(number, is_length)
+            self.sizes[value] = found
             self.trace.builder.emit(measure, (value,), {"symbols": (str(found),)})
         return found
 
-    def symbol(self, number: int, is_length: bool = True) -> Dim:
-        """A new symbol, which is `number` in this call."""
+    def symbol(self, number: int | Value, is_length: bool = True) -> Dim:
+        """A new symbol, which is `number` in this call, or what a value is."""
         values = self.trace.values
-        name = f"m{len(values)}"
-        values[name] = number
+        name = self.trace.name_symbol("m")
+        if isinstance(number, Value):
+            values.open[name] = number
+        else:
+            values[name] = number
+        if self.trace.region is not None:
+            self.trace.inner.add(name)
         self.symbols.add(name)
         if is_length:
             self.lengths.add(name)

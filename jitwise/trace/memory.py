@@ -19,6 +19,7 @@ program, and so does an array that was fetched from outside.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,7 +106,14 @@ class View(Tracer):
         if self._base._views is None:
             self._base._views = []
         self._base._views.append(weakref.ref(self))
+        if self._trace.region is not None:
+            self._trace.region.retaken.append(self)
         return value
+
+    def forget(self) -> None:
+        """Be taken from the base anew at the next use."""
+        with contextlib.suppress(AttributeError):
+            del self._value
 
     def _bind(self, value: Value) -> None:
         """Write `value` where this view lies in the memory of its base."""
@@ -208,7 +216,7 @@ def keeps_order(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...])
 
 
 def _merges_none(trace: Trace, sizes: tuple[Size, ...], others: tuple[Size, ...]) -> bool:
-    guards, agreed = trace.builder.guards, trace.agreed
+    guards, agreed = trace.root.guards, trace.agreed
 
     def agree(size: Size, other: Size) -> bool:
         return size == other or ("eq", dims.subtract(size, other)) in guards

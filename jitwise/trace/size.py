@@ -21,11 +21,23 @@ import numpy as np
 
 from ..ir import dims
 from ..ir.dims import Dim, Size
+from ..ops.compare import equal, greater, greater_equal, less, less_equal, not_equal
+from .regions import is_inner
 from .source import ScopeGlobals
 from .tracer import Tracer
 
 if TYPE_CHECKING:
     from .tracing import Trace
+
+
+COMPARISONS = {
+    "lt": less,
+    "le": less_equal,
+    "gt": greater,
+    "ge": greater_equal,
+    "eq": equal,
+    "ne": not_equal,
+}
 
 
 def size_of(item: Any) -> Size | None:
@@ -87,6 +99,8 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
             if isinstance(other, (float, bool, complex)):
                 return getattr(operator, name)(int(self), other)
             return NotImplemented
+        if is_inner(self._trace, dims.subtract(self._size, size)):
+            return _compared(self, name, size)
         return decide(self, size)
 
     return method
@@ -98,6 +112,12 @@ def _of_bits(apply: Callable[[Any, Any], Any], swapped: bool = False) -> Any:
         return apply(other, own) if swapped else apply(own, other)
 
     return method
+def _compared(self: SizeTracer, name: str, other: Size) -> Tracer:
+    """A comparison that another turn of a loop may answer otherwise: a bool of Python's."""
+    trace = self._trace
+    sides = [trace.lift(each)._value for each in (self, trace.expose(other))]
+    value = trace.builder.emit(COMPARISONS[name], tuple(sides))
+    return Tracer(trace, value, "python", False)
 
 
 def _less(self: SizeTracer, other: Size) -> bool:
@@ -190,11 +210,16 @@ class SizeTracer:
             return (
                 int(self) == other if isinstance(other, (float, bool, complex)) else NotImplemented
             )
+        if is_inner(self._trace, dims.subtract(self._size, size)):
+            return _compared(self, "eq", size)
         return self._trace.is_zero(dims.subtract(self._size, size))
 
     def __ne__(self, other: Any) -> Any:
         if _is_among_arrays(other):
             return self._trace.lift(self) != other
+        size = size_of(other)
+        if size is not None and is_inner(self._trace, dims.subtract(self._size, size)):
+            return _compared(self, "ne", size)
         result = self.__eq__(other)
         return result if result is NotImplemented else not result
 

@@ -65,20 +65,22 @@ class Tracer:
         self._value = value
         self._kind = kind
         self._hint: Any = hint
-        self._fresh = fresh
+        self._fresh = trace.stamp if fresh else 0  # or the region that it was made in
         self._shared = False
         self._c_ordered: bool | None = None
         self._views: list[Any] | None = None
 
     def _bind(self, value: Value) -> None:
         """Stand for `value` from now on."""
+        if self._trace.region is not None:
+            self._trace.region.note(self)
         self._value = value
         self._hint = None
         views, self._views = self._views, None
         for reference in views or ():
             view = reference()
             if view is not None:
-                del view._value
+                view.forget()
 
     @property
     def __class__(self) -> type:

@@ -35,7 +35,8 @@ from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
 from .captures import CallerArray, Captures
 from .draws import Draws
-from .measurements import Measurements
+from .measurements import Hints, Measurements
+from .regions import Region, decided, is_inner
 from .size import SizeTracer
 from .source import locate
 from .tracer import Tracer
@@ -66,8 +67,16 @@ class Trace:
 
     def __init__(self, name: str, *, fastmath: bool = False) -> None:
         self.name = name
-        self.builder = Builder(name, fastmath=fastmath, locate=Watch(name))
-        self.values: dict[str, int] = {}
+        self.root = Builder(name, fastmath=fastmath, locate=Watch(name))
+        self.builder: Builder = self.root  # or the region that is open
+        self.region: Region | None = None
+        self.stamp = 1  # the number of the region that new handles belong to
+        self._regions = 1
+        self._symbols = 0
+        self.sources: dict[Value, Value] = {}  # inputs of regions, and what they are at first
+        self.inner: set[str] = set()  # symbols of regions
+        self.counters: dict[str, tuple[Size, Size]] = {}  # those that count, and their bounds
+        self.values = Hints(self)
         self.substitution: dict[str, Size] = {}
         self.decided: dict[Size, bool] = {}
         self.nonnegative: set[Size] = set()
@@ -109,7 +118,7 @@ class Trace:
             shape.append(self._symbol(("size", index, axis), size))
         self.origins.append(origin)
         self.given.append(array)
-        value = self.builder.input(ArrayType(dtype, tuple(shape)))
+        value = self.root.input(ArrayType(dtype, tuple(shape)))
         if not array.dtype.isnative:
             self.swapped[id(value)] = value
         return Tracer(self, value, kind)
@@ -133,7 +142,7 @@ class Trace:
         index = len(self.origins)
         if type(number) is int and not -(2**63) <= number < 2**63:
             self.refuse("type", "int beyond 64 bits")
-        value = self.builder.input(ArrayType(PYTHON_DTYPES[type(number)], ()))
+        value = self.root.input(ArrayType(PYTHON_DTYPES[type(number)], ()))
         self.origins.append(origin)
         self.given.append(number)
         if type(number) is int:
@@ -141,9 +150,19 @@ class Trace:
         return Tracer(self, value, "python", number)
 
     def _symbol(self, origin: Any, value: int) -> Dim:
-        name = f"n{len(self.values)}"
+        name = self.name_symbol("n")
         self.values[name] = value
-        return self.builder.symbol(name, origin)
+        return self.root.symbol(name, origin)
+
+    def name_symbol(self, letter: str) -> str:
+        """A name for a symbol: the younger, the greater its number."""
+        self._symbols += 1
+        return f"{letter}{self._symbols - 1}"
+
+    def next_region(self) -> int:
+        """A number for a region, greater than that of any before."""
+        self._regions += 1
+        return self._regions
 
     # Giving up
 
@@ -167,7 +186,7 @@ class Trace:
         found = self.exposed.get(size)
         if found is not None:
             return found
-        if abs(self.hint(size)) >= 2**62:  # programs count in 64 bits
+        if not self.values.is_open(size) and abs(self.hint(size)) >= 2**62:  # beyond 64 bits
             for name in sorted(dims.symbols_of(size)):
                 self.number(Dim.symbol(name))
             return self.hint(size)
@@ -188,7 +207,10 @@ class Trace:
             holds = Guard(relation, size).holds(self.values)
         if not holds:
             self.refuse("size", f"{size} {relation} 0 does not hold")
-        self.builder.guard(relation, size, locate())
+        if self.region is not None and is_inner(self, size):
+            self.region.require(relation, size)  # type: ignore[arg-type]
+        else:
+            self.root.guard(relation, size, locate())
 
     def is_zero(self, size: Size) -> bool:
         """Whether `size` is 0 in this call; the answer becomes a guard."""
@@ -199,6 +221,10 @@ class Trace:
     def at_least(self, size: Size) -> bool:
         """Whether `size >= 0` in this call; the answer becomes a guard."""
         answer = self.decided.get(size)
+        if answer is None and self.inner and is_inner(self, size):
+            answer = decided(self, size)  # type: ignore[arg-type]
+            if answer is not None:
+                self.decided[size] = answer
         if answer is None:
             answer = self.decided[size] = self.hint(size) >= 0
             self.require("ge", size if answer else dims.subtract(-1, size))
@@ -220,8 +246,9 @@ class Trace:
         if isinstance(difference, int) or self.hint(difference) != 0:
             return False
         self.require("eq", difference)
-        measured = self.measurements.symbols
-        if not measured or measured.isdisjoint(dims.symbols_of(difference)):
+        later = self.measurements.symbols
+        outer = not self.inner or not is_inner(self, difference)
+        if outer and (not later or later.isdisjoint(dims.symbols_of(difference))):
             solved = substitution_for(difference, self.substitution)
             if solved is not None:
                 self.substitution[solved[0]] = solved[1]
@@ -426,11 +453,11 @@ class Trace:
     def finish(self, outputs: Sequence[Value]) -> Graph:
         """The graph, with unified sizes replaced, and the trace closed."""
         for name, target in self.written.items():
-            given = self.builder.inputs[self.caller_arrays[name].input]
-            self.builder.emit(write, (given, target._value))
+            given = self.root.inputs[self.caller_arrays[name].input]
+            self.root.emit(write, (given, target._value))
         if self.substitution:
-            return finish_substituted(self.builder, tuple(outputs), self.substitution)
-        return self.builder.finish(tuple(outputs))
+            return finish_substituted(self.root, tuple(outputs), self.substitution)
+        return self.root.finish(tuple(outputs))
 
     def close(self) -> None:
         """No tracer of this trace may be used from now on."""

@@ -81,17 +81,24 @@ SIZES = {int, Dim}  # tuples of them are equal only to the same
 def finish_substituted(
     traced: Builder, outputs: tuple[Value, ...], known: Mapping[str, Size]
 ) -> Graph:
-    """What `traced` has built, with symbols replaced in every type and attribute.
+    """What `traced` has built, with symbols replaced in every type and attribute, and in the graphs
+    inside.
 
     An op whose attributes and whose operands' types stay is taken over as it is. The others are
     emitted again, so that reshapes between sizes that are now one fold away.
     """
-    builder = Builder(traced.name, fastmath=traced.fastmath)
+    graph = traced.finish(outputs)
+    return _substituted(graph, known, {}, traced.fastmath)
+
+
+def _substituted(
+    traced: Graph, known: Mapping[str, Size], found: dict[Any, Any], fastmath: bool
+) -> Graph:
+    builder = Builder(traced.name, fastmath=fastmath)
     for name, origin in traced.symbols.items():
         builder.symbol(name, origin)
-    for guard in traced.guards.values():
+    for guard in traced.guards:
         builder.guard(guard.relation, guard.dim, guard.source)
-    found: dict[Any, Any] = {}
     replaced: dict[Value, Value] = {}
     changed: set[Value] = set()  # whose type is another one now
     for value in traced.inputs:
@@ -102,6 +109,10 @@ def finish_substituted(
     for op in traced.ops:
         operands = tuple(map(replaced.get, op.operands, op.operands))
         attrs = _resolved(op.attrs, known, found) if op.attrs else op.attrs
+        if op.primitive.category == "control":
+            attrs = {
+                name: _inside(value, known, found, fastmath) for name, value in attrs.items()
+            }
         again = attrs is not op.attrs or (op.attrs and not changed.isdisjoint(operands))
         for value in op.results:
             type = found.get(value.type)
@@ -119,7 +130,16 @@ def finish_substituted(
             replaced.update(zip(op.results, result, strict=True))
         elif op.results and result is not op.results[0]:
             replaced[op.results[0]] = result
-    return builder.finish(tuple(map(replaced.get, outputs, outputs)))
+    return builder.finish(tuple(map(replaced.get, traced.outputs, traced.outputs)))
+
+
+def _inside(
+    value: Any, known: Mapping[str, Size], found: dict[Any, Any], fastmath: bool
+) -> Any:
+    """`value` with symbols replaced in the graphs that it is made of."""
+    if type(value) is tuple:
+        return tuple([_inside(item, known, found, fastmath) for item in value])
+    return _substituted(value, known, found, fastmath) if type(value) is Graph else value
 
 
 def _resolved(attrs: Attrs, known: Mapping[str, Size], found: dict[Any, Any]) -> Attrs:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..ir.evaluate import resolved_attrs
 from ..ir.graph import Op, Value
+from ..ir.measured import sizes_in, sizes_inside
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -23,22 +24,29 @@ if TYPE_CHECKING:
 def actual(trace: Trace, values: list[Value]) -> list[np.ndarray]:
     """The arrays that values are in this call."""
     known = trace.actual
-    for value, given in zip(trace.builder.inputs, trace.given, strict=True):
+    for value, given in zip(trace.root.inputs, trace.given, strict=True):
         if value not in known:
             known[value] = np.asarray(given, value.type.dtype)
-    for op in _needed(known, values):
-        _evaluate(trace, known, op)
+    for op in _needed(trace, values):
+        if type(op) is Value:
+            first = np.asarray(known[trace.sources[op]], op.type.dtype)
+            known[op] = np.broadcast_to(first, [trace.hint(size) for size in op.type.shape])
+        else:
+            _evaluate(trace, known, op)
     return [known[value] for value in values]
 
 
-def _needed(known: dict[Value, Any], values: list[Value]) -> list[Op]:
-    """The ops that lead to values and were not evaluated yet, in an order to evaluate them."""
-    order: list[Op] = []
-    done: set[Op] = set()
+def _needed(trace: Trace, values: list[Value]) -> list[Any]:
+    """The ops that lead to values and were not evaluated yet, in an order to evaluate them; and the
+    inputs of regions among the values, which are what they are at first.
+    """
+    known, sources = trace.actual, trace.sources
+    order: list[Any] = []
+    done: set[Any] = set()
     pending: list[tuple[Value, bool]] = [(value, False) for value in values]
     while pending:
         value, ready = pending.pop()
-        op = value.op
+        op = sources.get(value) and value or value.op
         if value in known or op is None or op in done:
             continue
         if ready:
@@ -46,13 +54,17 @@ def _needed(known: dict[Value, Any], values: list[Value]) -> list[Op]:
             order.append(op)
             continue
         pending.append((value, True))
-        pending.extend([(operand, False) for operand in op.operands])
+        before = (sources[value],) if type(op) is Value else op.operands
+        pending.extend([(operand, False) for operand in before])
     return order
 
 
 def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
     if op.primitive.name == "draw":
         trace.refuse("drawn", op.attrs["method"])
+    if trace.values.open:
+        for size in (*sizes_in(tuple(op.attrs.values())), *sizes_inside(op)):
+            trace.hint(size)  # which asks for what is open
     attrs = resolved_attrs(op, trace.values)
     if op.primitive.category == "control":
         attrs["sizes"] = trace.values

@@ -134,7 +134,7 @@ def lengths_of(trace: Trace, shape: Any) -> tuple[Size, ...]:
 
 def is_proven_nonnegative(trace: Trace, size: Dim) -> bool:
     """Whether `size` is a sum of products of lengths, so that it cannot be negative."""
-    symbols = trace.builder.symbols
+    symbols = trace.root.symbols
     for monomial, coefficient in size.terms:
         if coefficient < 0:
             return False
