@@ -92,6 +92,8 @@ REASONS: dict[str, str] = {
     "source": "{detail} cannot be followed",
     "size": "{detail}",
     "loop": "a loop is not compiled: {detail}",
+    "branch": "a branch is not compiled: {detail}",
+    "path": "the path that this call takes is not compiled: {detail}",
     "rank": "an array has more than {detail} axes",
     "depth": "its arguments are nested more than 32 deep",
     "fault": "jitwise failed {detail}",

@@ -52,7 +52,7 @@ def _shape(item: Any) -> tuple[int, ...]:
 
 def _checked(name: str, *operands: Any, kinds: str = _ANY) -> None:
     """Operands have one dtype, of one of these kinds."""
-    dtypes = [dtype for dtype in map(_dtype, operands) if dtype is not None]
+    dtypes = [dtype for each in operands if (dtype := _dtype(each)) is not None]
     numbers = [item for item in operands if _is_number(item)]
     found = {dtype.kind for dtype in dtypes}
     alike = all(dtype == dtypes[0] for dtype in dtypes)
@@ -74,7 +74,7 @@ def _checked(name: str, *operands: Any, kinds: str = _ANY) -> None:
 
 def _fit(name: str, *operands: Any) -> None:
     """Shapes are equal, apart from single values and axes of size 1."""
-    shapes = [shape for shape in map(_shape, operands) if shape]
+    shapes = [shape for each in operands if (shape := _shape(each))]
     if not shapes:
         return
     if any(len(shape) != len(shapes[0]) for shape in shapes):

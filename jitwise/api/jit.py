@@ -247,7 +247,7 @@ class State:
             self._run_as_python(call, known, failure)
             return True
         try:
-            version = self._make(call)
+            version = self._make(call, known.traces.total() > 0)
         except CannotTrace as failure:
             failed.append(failure)
             return self._fail(call, known, failure)
@@ -287,7 +287,7 @@ class State:
         """
         return known.python or self.native.matches(*call.args, **call.kwargs)
 
-    def _make(self, call: Call) -> Version:
+    def _make(self, call: Call, again: bool) -> Version:
         self.traces += 1
         loading.begin()
         detail: dict[str, Any] = {"number": self.traces}
@@ -298,6 +298,7 @@ class State:
                 call.bound_kwargs,
                 fastmath=self.options.fastmath,
                 static=call.static,
+                control_flow=self._control_flow(again),
             )
             detail["ops"] = len(traced.graph.ops)
             detail["guards"] = len(traced.graph.guards) + len(traced.guards)
@@ -312,11 +313,19 @@ class State:
             raise fault_of(self.function, "compiling it", error) from error
         return Version(traced, executable)
 
+    def _control_flow(self, again: bool) -> str:
+        """How `trace_call` is to take branches and loops. What was decided for one call, and not
+        for the next, is not decided by the trace of the next.
+        """
+        if not self.options.control_flow:
+            return "off"
+        return "on" if again else "auto"
+
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
         """A trace ended. An error NumPy itself would raise says nothing of other calls: they are
         traced again.
         """
-        if failure.reason in ("error", "size") and known.errors[call.ones] < MOST_TRACES:
+        if failure.reason in ("error", "size", "path") and known.errors[call.ones] < MOST_TRACES:
             known.errors[call.ones] += 1
             return False
         self._run_as_python(call, known, failure)
@@ -387,6 +396,7 @@ def jit(
     strategy: str = "auto",
     fastmath: bool = False,
     wait: bool = True,
+    control_flow: bool = True,
 ) -> Any:
     """Compile a function of NumPy arrays when it is called; `@jit`, `@jit(...)` and `jit(f, ...)`
     all work.
@@ -407,6 +417,9 @@ def jit(
         strategy: "auto", "whole", "parts" or "off" (run as Python).
         fastmath: allow what holds of real numbers only (reassociation, contraction).
         wait: compile at the first call.
+        control_flow: make branches and loops of `if`, `while` and `for` on values, by rewriting the
+            syntax tree of the function and of those of the user's that it calls. False: such
+            functions run as Python.
 
     Raises:
         TypeError: `function` is not callable, or an option has the wrong type.
@@ -424,6 +437,7 @@ def jit(
         strategy,
         fastmath,
         wait,
+        control_flow,
     )
     if strategy not in STRATEGIES:
         raise ValueError(f"jit(strategy={strategy!r}): expected one of {', '.join(STRATEGIES)}")

@@ -26,6 +26,7 @@ class Options(NamedTuple):
     strategy: str = "auto"
     fastmath: bool = False
     wait: bool = True
+    control_flow: bool = True
 
     def check(self, name: str, signature: inspect.Signature | None) -> None:
         """Raises ValueError when the function has not the parameters that are named."""

@@ -105,6 +105,7 @@ def trace_stage(state: State, args: tuple, kwargs: Mapping[str, Any]) -> Traced:
             fastmath=state.options.fastmath,
             static=call.static,
             has_values=not any(map(_is_described, (*args, *kwargs.values()))),
+            control_flow="auto" if state.options.control_flow else "off",
         )
     except CannotTrace as failure:
         where = at(failure.source or state.definition)

@@ -28,6 +28,7 @@ from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
 from .function import children, is_dataclass_instance, is_namedtuple
 from .size import SizeTracer
+from .syntax.names import UNBOUND
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class Kind(NamedTuple):
         if self.name == "static":
             return other.name == "static" and is_same(self.static, other.static)
         return self.name == other.name and self.type == other.type
+
+
+    def is_bound(self) -> bool:
+        """Whether it is not that of a variable without a value."""
+        return self.static is not UNBOUND
 
 
 def is_same(one: Any, other: Any) -> bool:
@@ -153,6 +159,8 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
     """What both can be, or None. Sizes that agree in the call that is traced are taken for one."""
     if one.is_like(other) or _agree(trace, one, other):
         return one
+    if one.static is UNBOUND or other.static is UNBOUND:
+        return other if one.static is UNBOUND else one
     if not promotes or one.type is None or other.type is None:
         return None
     dtype = np.result_type(*[_WEAK.get(each.name, each.type.dtype) for each in (one, other)])

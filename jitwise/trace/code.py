@@ -42,6 +42,14 @@ def is_users(code: types.CodeType) -> bool:
     return not is_library_file(os.path.abspath(filename))
 
 
+@functools.lru_cache(maxsize=1024)
+def has_loops(code: types.CodeType) -> bool:
+    """Whether code has loops, those of comprehensions apart."""
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    own = any("JUMP_BACKWARD" in dis.opname[op] for op in code.co_code[::2])
+    return own or any(has_loops(each) for each in inner if each.co_name[0] != "<")
+
+
 def undecorated(value: Any) -> Any:
     """The function in a jitted one; anything else as it is."""
     for unwrap in INNER:

@@ -25,11 +25,13 @@ from ..errors import CarryError
 from ..ir.dims import Size
 from ..ir.graph import Value
 from ..ops.compare import not_equal
+from ..ops.integer import not_
 from ..ops.loops import case as case_
 from ..ops.loops import while_
 from .carried import Form, Kind, as_kind, flatten, given, joined, kind_of, stand_in
 from .memory import View
 from .regions import Region, region
+from .syntax.names import UNBOUND
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -64,17 +66,35 @@ def case(
     """What the branch of `index` (bool: no and yes; or i64) gives. Raises CarryError when the
     branches do not agree.
     """
-    parts = [Branch(trace, name, run) for name, run in zip(names, branches, strict=True)]
-    kinds = _agreed(trace, parts, names, promotes)
+    parts = [
+        Branch(trace, f"branch_{trace.next_region()}", run)
+        for run in branches
+    ]
+    return meet(trace, index, parts, promotes, names)
+
+
+def meet(
+    trace: Trace,
+    index: Value,
+    parts: Sequence[Branch],
+    promotes: bool,
+    names: Sequence[str],
+    variables: Sequence[str] = (),
+) -> Any:
+    """What the branch of `index` gives, of branches that were traced. `variables`: the names of the
+    components, for errors.
+    """
+    kinds = _agreed(trace, parts, promotes, names, variables)
     changed = {number: handle for part in parts for number, (handle, _) in part.written.items()}
     handles = list(changed.values())
     taken: dict[Value, None] = {}
     outputs = []
+    _require_bound(trace, index, parts, variables)
     for part in parts:
         values = [
-            as_kind(part.region, value, kind)
+            _given(part.region, value, kind)
             for value, kind in zip(part.values, kinds, strict=True)
-            if value is not None
+            if kind.type is not None
         ]
         for handle in handles:
             _, final = part.written.get(id(handle), (handle, handle._value))
@@ -102,7 +122,11 @@ def case(
 
 
 def _agreed(
-    trace: Trace, parts: Sequence[Branch], names: Sequence[str], promotes: bool
+    trace: Trace,
+    parts: Sequence[Branch],
+    promotes: bool,
+    names: Sequence[str],
+    variables: Sequence[str],
 ) -> list[Kind]:
     first = parts[0]
     for part, name in zip(parts[1:], names[1:], strict=True):
@@ -115,12 +139,42 @@ def _agreed(
             other = joined(trace, kind, part.kinds[place], promotes)
             if other is None:
                 raise CarryError(
-                    f"component {place} is {kind} from {names[0]} and {part.kinds[place]} "
-                    f"from {name}; make them one type"
+                    f"{_component(place, variables, len(first.leaves))} is {kind} from {names[0]} "
+                    f"and {part.kinds[place]} from {name}; make them one type"
                 )
             kind = other
         kinds.append(kind)
     return kinds
+
+
+def _given(opened: Region, value: Value | None, kind: Kind) -> Value:
+    """What a branch gives, in the type of a kind; a variable that has no value there is anything."""
+    assert kind.type is not None
+    if value is None:
+        value = opened.constant(0, kind.type.dtype)
+    return as_kind(opened, value, kind)
+
+
+def _require_bound(
+    trace: Trace, index: Value, parts: Sequence[Branch], variables: Sequence[str]
+) -> None:
+    """Check that a path is taken which gives a value to each variable of the user's that has one on
+    some path: Python raises where it is read otherwise, and else it is not known to be read.
+    """
+    bound = [True for _ in parts]
+    for place, name in enumerate(variables):
+        have = [part.kinds[place].is_bound() for part in parts]
+        if any(have) and "()" not in name:
+            bound = [one and other for one, other in zip(bound, have, strict=True)]
+    if not all(bound):
+        if not any(bound):
+            trace.refuse("branch", "variables have no value on one path or the other")
+        taken = index if bound[1] else trace.builder.emit(not_, (index,))
+        trace.check(trace.wrap(taken), "a variable without a value")
+
+
+def _component(place: int, variables: Sequence[str], count: int) -> str:
+    return variables[place] if len(variables) == count else f"component {place}"
 
 
 def _is_new(opened: Region, leaf: Any) -> bool:
@@ -166,6 +220,7 @@ class _Slot:
 class Loop:
     """A `while`. `test` and `body` take the carry as it is given, `test` gives a truth and `body`
     the carry; `runs` says that it is known to turn once at least. `what` names it in errors.
+    `guesses`: arrays that the body may write to.
     """
 
     def __init__(
@@ -177,13 +232,17 @@ class Loop:
         promotes: bool,
         runs: bool = False,
         what: str = "the loop",
+        names: Sequence[str] = (),
+        guesses: Sequence[Tracer] = (),
     ) -> None:
         self.trace = trace
+        self.guesses = guesses
         self.test = test
         self.body = body
         self.promotes = promotes
         self.runs = runs
         self.what = what
+        self.names = names
         self.slots: list[_Slot] = []
         self.handles: list[Tracer] = []
         self.form = Form(None)
@@ -197,6 +256,8 @@ class Loop:
         trace = self.trace
         leaves, self.form = flatten(carry)
         self.slots = [_Slot(trace, leaf) for leaf in leaves]
+        known = {id(slot.item) for slot in self.slots if slot.is_held}
+        self.handles = [each for each in self.guesses if id(each) not in known]
         first: list[tuple] | None = None
         for _ in range(_MOST_TURNS):
             body, inputs = self._open("body")
@@ -263,9 +324,14 @@ class Loop:
                 slot.is_held, settled = False, False
             after = self._joined(slot, kind)
             if after is None:
+                if len(self.names) == len(self.slots):
+                    shown = self.names[place]
+                elif len(self.names) == len(self.slots) - 1 and place:  # after the counter
+                    shown = self.names[place - 1]
+                else:
+                    shown = f"component {place} of what {self.what} carries"
                 raise CarryError(
-                    f"component {place} of what {self.what} carries is {slot.kind} before and "
-                    f"{kind} after it; make them one type"
+                    f"{shown} is {slot.kind} before and {kind} after a turn; make them one type"
                 )
             if not after.is_like(slot.kind):
                 slot.kind, settled = after, False
@@ -276,14 +342,23 @@ class Loop:
         return settled and not added
 
     def _joined(self, slot: _Slot, kind: Kind) -> Kind | None:
-        if slot.item is UNBOUND and slot.kind.type is None:
-            return kind
         after = joined(self.trace, slot.kind, kind, self.promotes)
         if after is None and self.runs and slot.kind.type is not None and kind.type is not None:
             weak = slot.kind.name in ("bool", "int", "float", "complex")
             if weak and kind_of(self.trace, slot.item).name == slot.kind.name:
                 return kind if joined(self.trace, slot.kind, kind, True) == kind else None
         return after
+
+    def _require_bound(self) -> None:
+        """Check that there is a turn, when it is what gives a variable its value."""
+        names = self.names[-len(self.slots) :] if self.names else ()
+        offset = len(self.slots) - len(names)
+        for slot, name in zip(self.slots[offset:], names, strict=True):
+            if slot.item is UNBOUND and slot.is_carried() and "()" not in name and not self.runs:
+                trace = self.trace
+                asked = truth(trace, self.test(self.form.build([s.item for s in self.slots])))
+                trace.check(trace.wrap(asked), "a variable without a value")
+                return
 
     def _emitted(self, body: Branch, inputs: list[Value]) -> Any:
         trace = self.trace
@@ -297,16 +372,27 @@ class Loop:
             for slot, value in zip(self.slots, body.values, strict=True)
             if slot.is_carried()
         ]
-        outputs += [body.region.local(body.written[id(handle)][1]) for handle in self.handles]
-        taken = tuple(dict.fromkeys([*body.region.taken, *test.region.taken]))
+        count, changed, same = len(carried), [], []
+        for place, handle in enumerate(self.handles, count):
+            final = body.region.local(body.written[id(handle)][1])
+            (same if final is inputs[place] else changed).append((place, handle))
+            outputs += [] if final is inputs[place] else [final]
+        order = [*range(count), *[place for place, _ in (*changed, *same)]]
+        known = [handle._value for _, handle in same]
+        taken = dict.fromkeys([*body.region.taken, *test.region.taken])
         (condition,) = test.values
         graphs = {
-            "cond": test.region.finished((condition,), (*asked, *taken)),
-            "body": body.region.finished(tuple(outputs), (*inputs, *taken)),
+            "cond": test.region.finished(
+                (condition,), (*[asked[place] for place in order], *taken)
+            ),
+            "body": body.region.finished(
+                tuple(outputs), (*[inputs[place] for place in order], *taken)
+            ),
         }
+        self._require_bound()
         first = [as_kind(trace.builder, self._first(slot), slot.kind) for slot in carried]
-        first += [handle._value for handle in self.handles]
-        results = list(trace.builder.emit(while_, (*first, *taken), graphs))
+        first += [handle._value for _, handle in changed]
+        results = list(trace.builder.emit(while_, (*first, *known, *taken), graphs))
         leaves = []
         for slot in self.slots:
             leaf = slot.item
@@ -315,19 +401,9 @@ class Loop:
                 if slot.kind.name == "array" and (slot.shares or not self.runs):
                     _share(leaf, slot.item)
             leaves.append(leaf)
-        for handle, result in zip(self.handles, results, strict=True):
+        for (_, handle), result in zip(changed, results, strict=True):
             handle._bind(result)
         return self.form.build(leaves)
-
-
-class _Unbound:
-    """The value of a variable that has none."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-UNBOUND = _Unbound()
 
 
 def _was_weak(trace: Trace, slot: _Slot) -> bool:
@@ -360,4 +436,4 @@ def bounded(trace: Trace, counter: Any, low: Size, high: Size) -> None:
     trace.counters[str(counter._size)] = (low, high)
 
 
-__all__ = ["UNBOUND", "Branch", "Loop", "bounded", "case", "clamped", "truth"]
+__all__ = ["Branch", "Loop", "bounded", "case", "clamped", "meet", "truth"]

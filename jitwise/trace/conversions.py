@@ -40,7 +40,7 @@ SCALAR_TYPES = {
     for name, kind in vars(np).items()
     if isinstance(kind, type) and kind in {dtype.type for dtype in DTYPE_NAMES}
 }
-CONVERTING = {**SCALAR_TYPES, "int()": int, "float()": float}
+CONVERTING = {**SCALAR_TYPES, "int()": int, "float()": float, "range()": range}
 BEHIND = {
     called: called[:-2] for called in CONVERTING
 }  # what followed code calls, and what it names
@@ -54,6 +54,7 @@ _LOAD_ATTR = dis.opmap["LOAD_ATTR"]
 _LOAD_METHOD = dis.opmap["LOAD_ATTR" if _SHIFTED else "LOAD_METHOD"]
 _MOST_NAMES = 128  # that one byte tells apart
 _LIMIT = 2**31
+_MOST_TURNS = 64  # of a loop that is traced turn by turn without trying to make it one
 _INTEGER, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint32)
 _HALF, _DOUBLE = np.dtype(np.float16), np.dtype(np.float64)
 
@@ -164,7 +165,15 @@ def followed_conversions(trace: Trace) -> dict[str, Callable[..., Any]]:
                 return _python_float(trace, item)
         return float(*args, **options)
 
-    return {"int()": followed_int, "float()": followed_float}
+    def followed_range(*bounds: Any) -> Any:
+        if trace.rewrites_next and any(type(bound) is SizeTracer for bound in bounds):
+            trace.refuse("loop", "its length is known at run time only")
+        found = range(*bounds)
+        if trace.rewrites_next and len(found) > _MOST_TURNS:
+            trace.refuse("loop", "it is long")
+        return found
+
+    return {"int()": followed_int, "float()": followed_float, "range()": followed_range}
 
 
 def followed_scalar_type(trace: Trace, kind: type[np.generic]) -> Callable[..., Any]:

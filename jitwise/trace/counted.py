@@ -26,6 +26,7 @@ from .numpy.create import filled
 from .regions import extremes, is_inner
 
 if TYPE_CHECKING:
+    from .tracer import Tracer
     from .tracing import Trace
 
 Body = Callable[[Any, Any], Any]
@@ -70,6 +71,8 @@ class Range:
         promotes: bool,
         runs: bool,
         what: str,
+        names: Sequence[str] = (),
+        guesses: Sequence[Tracer] = (),
     ) -> Loop:
         """The loop, which carries the index and what the body does."""
 
@@ -83,7 +86,16 @@ class Range:
             more, other = self.goes_on(index), True if test is None else test(carry)
             return more if other is True else np.logical_and(more, other)
 
-        return Loop(self.trace, goes_on, inner, promotes=promotes, runs=runs, what=what)
+        return Loop(
+            self.trace,
+            goes_on,
+            inner,
+            promotes=promotes,
+            runs=runs,
+            what=what,
+            names=names,
+            guesses=guesses,
+        )
 
 
 def counted(
@@ -95,12 +107,17 @@ def counted(
     test: Callable[[Any], Any] | None = None,
     promotes: bool = True,
     what: str = "the loop",
+    names: Sequence[str] = (),
+    guesses: Sequence[Tracer] = (),
 ) -> Any:
     """What `carry` is after `carry = body(i, carry)` for each `i` of a range, while `test(carry)`."""
     turns = range_.turns()
     if turns is False:
         return carry
-    loop = range_.loop(body, test, promotes=promotes, runs=turns and test is None, what=what)
+    runs = bool(turns) and test is None
+    loop = range_.loop(
+        body, test, promotes=promotes, runs=runs, what=what, names=names, guesses=guesses
+    )
     return loop.run((trace.expose(range_.start), carry))[1]
 
 

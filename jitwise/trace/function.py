@@ -163,6 +163,7 @@ def trace_call(
     fastmath: bool = False,
     static: frozenset[int] = frozenset(),
     has_values: bool = True,
+    control_flow: str = "auto",
 ) -> Traced:
     """Trace `function(*args, **kwargs)`. Raises CannotTrace when it has to run as Python.
 
@@ -170,10 +171,48 @@ def trace_call(
     only shapes. Exceptions of the user's function become CannotTrace too, because running it as
     Python raises them with the right values.
     """
+    options = {"fastmath": fastmath, "static": static, "has_values": has_values}
+    tried = None
+    for rewrites, again in _attempts(control_flow):
+        try:
+            return _traced(function, args, kwargs, rewrites, again, **options)
+        except CannotTrace as failure:
+            if not again or failure.reason not in _DECIDED:
+                # What stands in the way is what rewritten code cannot do.
+                raise failure if tried is None else tried from failure.__cause__
+            tried = failure if rewrites else None
+    raise AssertionError("the last attempt returns or raises")
+
+
+# Reasons that a trace of rewritten code may not have.
+_DECIDED = ("value", "loop", "branch", "drawn")
+
+
+def _attempts(control_flow: str) -> list[tuple[bool, bool]]:
+    """Whether code is rewritten, and whether there is another attempt after it: see `jit`."""
+    if control_flow == "off":
+        return [(False, False)]
+    return [(True, True), (False, False)] if control_flow == "on" else [(False, True), (True, True), (False, False)]
+
+
+def _traced(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    rewrites: bool,
+    again: bool,
+    *,
+    fastmath: bool,
+    static: frozenset[int],
+    has_values: bool,
+) -> Traced:
     name = getattr(function, "__name__", type(function).__name__)
     trace = Trace(name, fastmath=fastmath)
     trace.measurements.has_values = has_values
-    follower = Follower(trace)
+    trace.rewrites_next = again and not rewrites
+    if trace.rewrites_next:
+        trace.watch.on_many = trace.refuse_written_out
+    follower = Follower(trace, rewrites)
     token = current.set(trace)
     try:
         arguments = _Arguments(trace, follower, static)

@@ -67,6 +67,10 @@ class Region(Builder):
         self.trace.sources[value] = first
         return value
 
+    def owns(self, value: Value) -> bool:
+        """Whether a value is one of this graph."""
+        return self._known.get(value) is value
+
     def local(self, value: Value) -> Value:
         """What stands for a value in this graph."""
         found = self._known.get(value)
@@ -91,7 +95,7 @@ class Region(Builder):
         """See `Builder`. Operands may lie around."""
         known = self._known
         for operand in operands:
-            if operand not in known:
+            if known.get(operand) is not operand:
                 operands = tuple([self.local(each) for each in operands])
                 break
         return super().emit(primitive, operands, attrs, source)
@@ -135,8 +139,8 @@ class Region(Builder):
         for value in inputs:
             found = self.taken.get(value) or self._known.get(value)
             given.append(self.input(value.type) if found is None else found)
-        self.inputs = given
-        return self.finish(outputs)
+        # Not `finish`: the ops may still be taken over, when sizes were found equal.
+        return Graph(self.name, tuple(given), tuple(self.ops), outputs, self.symbols, ())
 
 
 @contextmanager

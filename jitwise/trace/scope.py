@@ -35,7 +35,7 @@ import numpy as np
 from ..errors import CannotTrace
 from ..ir.types import DTYPE_NAMES
 from .captures import Path, is_rooted, keys_from_leaf
-from .code import fault_of_code, identity_uses, is_users, undecorated
+from .code import fault_of_code, has_loops, identity_uses, is_users, undecorated
 from .conversions import BEHIND, CONVERTING, followed_scalar_type, names_in, with_conversions
 from .draws import drawing, is_generator, is_random
 from .followed_builtins import followed_builtins
@@ -103,7 +103,7 @@ class Scope(ScopeGlobals):
 class Follower:
     """Follows values for one trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, rewrites: bool = False) -> None:
         self.trace = trace
         self.scopes: dict[int, Scope] = {}
         self.functions: dict[int, tuple[Any, Any]] = {}
@@ -111,6 +111,12 @@ class Follower:
         self.parts: list[tuple[Path, Any, str]] = []  # objects and containers of arguments
         self.identity: set[str] = set()  # how the code may ask whether objects are the same
         self.builtins = followed_builtins(self)
+        self.statements: Any = None  # what rewritten functions call
+        if rewrites:
+            from .statements import Statements
+
+            conversions = {int: self.builtins["int()"], float: self.builtins["float()"]}
+            self.statements = Statements(trace, conversions)
         trace.follower = self
 
     def function(
@@ -129,17 +135,16 @@ class Follower:
         scope = self.scopes.get(id(function.__globals__))
         if scope is None:
             scope = self.scopes[id(function.__globals__)] = Scope(self, function.__globals__)
-        cells = function.__closure__ and tuple([types.CellType() for _ in function.__closure__])
+        cells = tuple([types.CellType() for _ in function.__closure__ or ()])
         base = function if path is None else path
         self.identity |= identity_uses(function.__code__)
+        self.trace.has_loops |= has_loops(function.__code__)
         self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
-        named = names_in(function.__code__).intersection(function.__globals__)
-        numpys = [name for name in named if is_numpy(function.__globals__[name])]
-        code = with_conversions(function.__code__, frozenset(numpys))
-        twin = types.FunctionType(code, scope, function.__name__, None, cells)
+        code, closure = self._code(function, cells)
+        twin = types.FunctionType(code, scope, function.__name__, None, closure)
         self.trace.originals[id(twin)] = (twin, function)
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
-        self._fill_cells(function, cells or (), path)
+        self._fill_cells(function, cells, path)
         twin.__defaults__ = self._defaults(function, base)
         named = function.__kwdefaults__ if path is None else Path("attr", path, "__kwdefaults__")
         twin.__kwdefaults__ = function.__kwdefaults__ and {
@@ -161,6 +166,23 @@ class Follower:
         from .inner import inner_call
 
         return inner_call(self.trace, twin, function)
+
+    def _code(
+        self, function: types.FunctionType, cells: tuple[types.CellType, ...]
+    ) -> tuple[types.CodeType, tuple[types.CellType, ...]]:
+        """The code of a followed function, and its closure."""
+        found = None
+        if self.statements is not None:
+            from .syntax import rewritten
+
+            found = rewritten(function, self.statements)
+        named = names_in(function.__code__).intersection(function.__globals__)
+        numpys = frozenset([name for name in named if is_numpy(function.__globals__[name])])
+        if found is None:
+            return with_conversions(function.__code__, numpys), cells
+        own = dict(zip(map(id, function.__closure__ or ()), cells, strict=True))
+        closure = tuple([own.get(id(cell), cell) for cell in found.__closure__ or ()])
+        return with_conversions(found.__code__, numpys), closure
 
     def _attributes(
         self, function: types.FunctionType, twin: types.FunctionType, path: Path | None

@@ -22,6 +22,8 @@ import numpy as np
 from ..ir import dims
 from ..ir.dims import Dim, Size
 from ..ops.compare import equal, greater, greater_equal, less, less_equal, not_equal
+from ..ops.integer import and_, or_, shift_left, shift_right, xor
+from ..ir.primitive import Primitive
 from .regions import is_inner
 from .source import ScopeGlobals
 from .tracer import Tracer
@@ -97,7 +99,9 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
         size = size_of(other)
         if size is None:
             if isinstance(other, (float, bool, complex)):
-                return getattr(operator, name)(int(self), other)
+                inner = is_inner(self._trace, self._size)
+                left = self._trace.lift(self) if inner else int(self)
+                return getattr(operator, name)(left, other)
             return NotImplemented
         if is_inner(self._trace, dims.subtract(self._size, size)):
             return _compared(self, name, size)
@@ -106,12 +110,6 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
     return method
 
 
-def _of_bits(apply: Callable[[Any, Any], Any], swapped: bool = False) -> Any:
-    def method(self: SizeTracer, other: Any) -> Any:
-        own = self._trace.lift(self) if _is_among_arrays(other) else int(self)
-        return apply(other, own) if swapped else apply(own, other)
-
-    return method
 def _compared(self: SizeTracer, name: str, other: Size) -> Tracer:
     """A comparison that another turn of a loop may answer otherwise: a bool of Python's."""
     trace = self._trace
@@ -126,6 +124,32 @@ def _less(self: SizeTracer, other: Size) -> bool:
 
 def _less_equal(self: SizeTracer, other: Size) -> bool:
     return self._trace.at_least(dims.subtract(other, self._size))
+
+
+def _bits(name: str, primitive: Primitive, swapped: bool = False) -> Any:
+    """An operator on bits. Where the int is one that a loop changes, it is computed, and measured."""
+    apply = getattr(operator, f"__{name}__")
+
+    def method(self: SizeTracer, other: Any) -> Any:
+        trace = self._trace
+        size = None if _is_among_arrays(other) else size_of(other)
+        if size is None or not (is_inner(trace, self._size) or is_inner(trace, size)):
+            own = trace.lift(self) if _is_among_arrays(other) else int(self)
+            return apply(other, own) if swapped else apply(own, other)
+        left, right = (size, self._size) if swapped else (self._size, size)
+        if name in ("lshift", "rshift"):  # Python raises for negative ones, and loses no bits
+            trace.require("ge", right)
+            trace.require("ge", dims.subtract(62, right))
+        sides = [trace.lift(trace.expose(each))._value for each in (left, right)]
+        value = trace.builder.emit(primitive, tuple(sides))
+        if name == "lshift":
+            back = trace.builder.emit(shift_right, (value, sides[1]))
+            trace.check(trace.wrap(trace.builder.emit(equal, (back, sides[0]))), "an int too large")
+        if value.constant is not None:
+            return int(value.constant)
+        return trace.expose(trace.measurements.size(value))
+
+    return method
 
 
 class SizeTracer:
@@ -259,10 +283,13 @@ class SizeTracer:
     def __getattr__(self, name: str) -> Any:  # bit_length, real, ... : those of the number
         return getattr(self.__index__(), name)
 
-    for _name in ("and", "or", "xor", "lshift", "rshift"):
-        locals()[f"__{_name}__"] = _of_bits(getattr(operator, f"__{_name}__"))
-        locals()[f"__r{_name}__"] = _of_bits(getattr(operator, f"__{_name}__"), swapped=True)
-    del _name
+    __and__ = __rand__ = _bits("and", and_)
+    __or__ = __ror__ = _bits("or", or_)
+    __xor__ = __rxor__ = _bits("xor", xor)
+    __lshift__ = _bits("lshift", shift_left)
+    __rlshift__ = _bits("lshift", shift_left, swapped=True)
+    __rshift__ = _bits("rshift", shift_right)
+    __rrshift__ = _bits("rshift", shift_right, swapped=True)
 
     def __divmod__(self, other: Any) -> Any:
         return (self // other, self % other)

@@ -147,11 +147,15 @@ class Tracer:
     def __iter__(self) -> Iterator[Any]:
         if not self._value.type.shape:
             raise TypeError("iteration over a 0-d array")
+        if self._trace.rewrites_next and type(self._value.type.shape[0]) is not int:
+            self._trace.refuse("loop", "its length is known at run time only")
         return iter([self[index] for index in range(len(self))])
 
     # Values that Python needs
 
     def __bool__(self) -> bool:
+        if self._trace.rewrites_next and self._kind == "python" and self._value.op is not None:
+            self._trace.refuse("value", "bool")
         return bool(concrete(self, "bool"))
 
     def __float__(self) -> float:
@@ -312,11 +316,24 @@ def concrete(tracer: Tracer, purpose: str = "value") -> Any:
         trace.refuse("value", purpose)
     if tracer._value.constant is None:
         op = tracer._value.op
+        if trace.sources:
+            _find_hint(trace, tracer, purpose)
         if op is not None and op.primitive.name == "dimension":
-            trace.number(op.attrs["size"])
+            return trace.number(op.attrs["size"])
         else:
             ABOVE["require_hint"](trace, tracer)
     return tracer._hint
+
+
+def _find_hint(trace: Trace, tracer: Tracer, purpose: str) -> None:
+    """What a number is in this call, where branches and loops lead to it; the next turn of a loop
+    has another one.
+    """
+    value = tracer._value
+    if trace.region is not None and trace.region.owns(value):
+        trace.refuse("value", purpose)
+    if value.op is None or value.op.primitive.name != "dimension":
+        tracer._hint = trace.measurements.values_of([value])[0].item()
 
 
 def _binary(ufunc: np.ufunc, swapped: bool = False) -> Any:

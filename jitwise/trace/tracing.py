@@ -50,6 +50,7 @@ current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
     "jitwise trace", default=None
 )
 MAX_NDIM = 16
+_MANY_DECISIONS = 64  # about sizes, after which a loop that is written out is tried as a loop
 PYTHON_DTYPES = {
     bool: np.dtype(np.bool_),
     int: np.dtype(np.int64),
@@ -67,7 +68,8 @@ class Trace:
 
     def __init__(self, name: str, *, fastmath: bool = False) -> None:
         self.name = name
-        self.root = Builder(name, fastmath=fastmath, locate=Watch(name))
+        self.watch = Watch(name)
+        self.root = Builder(name, fastmath=fastmath, locate=self.watch)
         self.builder: Builder = self.root  # or the region that is open
         self.region: Region | None = None
         self.stamp = 1  # the number of the region that new handles belong to
@@ -96,6 +98,8 @@ class Trace:
         self.failure: CannotTrace | None = None
         self.follower: Follower | None = None  # what gives modules their stand-ins
         self.active = True
+        self.has_loops = False  # in a followed function
+        self.rewrites_next = False  # whether a trace that fails is made again, of rewritten code
         self.is_quiet = False  # a block of it ignores floating-point errors
         self.swapped: dict[int, Value] = {}
         self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
@@ -173,6 +177,11 @@ class Trace:
             self.failure = failure
         raise failure
 
+    def refuse_written_out(self) -> None:
+        """End the trace where a loop makes it long, if it can be tried as a loop."""
+        if self.rewrites_next and self.has_loops:
+            self.refuse("loop", "it is long")
+
     def refusing(self, reason: str, detail: str) -> Callable[..., NoReturn]:
         """A function that stands for one whose call ends the trace; holding it does not."""
         return lambda *args, **options: self.refuse(reason, detail)
@@ -211,6 +220,8 @@ class Trace:
             self.region.require(relation, size)  # type: ignore[arg-type]
         else:
             self.root.guard(relation, size, locate())
+            if len(self.root.guards) >= _MANY_DECISIONS:
+                self.refuse_written_out()
 
     def is_zero(self, size: Size) -> bool:
         """Whether `size` is 0 in this call; the answer becomes a guard."""
@@ -232,6 +243,8 @@ class Trace:
 
     def number(self, size: Size) -> int:
         """The value of `size`, guarded: another value traces again."""
+        if self.inner and is_inner(self, size):
+            self.refuse("value", "an int that the next turn of a loop changes")
         value = self.hint(size)
         self.require("eq", dims.subtract(size, value))
         return value
@@ -310,7 +323,9 @@ class Trace:
             return item
         if isinstance(item, SizeTracer):
             value = self.builder.emit(DIMENSION, (), {"size": item.size})
-            return Tracer(self, value, "python", self.hint(item.size))
+            # What is not known yet is not computed to be looked at: any number will do.
+            hint = 1 if self.values.is_open(item.size) else self.hint(item.size)
+            return Tracer(self, value, "python", hint)
         kind = type(item)
         if kind in PYTHON_DTYPES:
             if kind is int and not -(2**63) <= item < 2**63:

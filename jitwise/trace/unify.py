@@ -87,7 +87,9 @@ def finish_substituted(
     An op whose attributes and whose operands' types stay is taken over as it is. The others are
     emitted again, so that reshapes between sizes that are now one fold away.
     """
-    graph = traced.finish(outputs)
+    guards = tuple(traced.guards.values())
+    inputs, ops = tuple(traced.inputs), tuple(traced.ops)
+    graph = Graph(traced.name, inputs, ops, outputs, traced.symbols, guards)
     return _substituted(graph, known, {}, traced.fastmath)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 
 from ..record import recorder
 from .source import ScopeGlobals, Source
 
 SECONDS = 2.0  # of tracing, before anything is said
+MANY = 4096  # operations, after which a loop that is written out is tried as a loop
 OFTEN = 256  # operations between two looks at the clock
 
 
@@ -25,6 +27,7 @@ class Watch:
         self.start = time.perf_counter()
         self.calls = 0
         self.is_said = False
+        self.on_many: Callable[[], object] | None = None  # called when there are many operations
 
     def __call__(self) -> Source | None:
         frame: FrameType | None = sys._getframe(1)  # `source.locate` without a call
@@ -34,6 +37,8 @@ class Watch:
         self.calls += 1
         if self.calls % OFTEN == 0 and not self.is_said:
             self._look(source)
+        if self.calls == MANY and self.on_many is not None:
+            self.on_many()
         return source
 
     def _look(self, source: Source | None) -> None:
