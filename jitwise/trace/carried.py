@@ -26,7 +26,7 @@ from ..ir.graph import Value
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
-from .function import children, is_dataclass_instance, is_namedtuple
+from .containers import children, is_dataclass_instance, is_namedtuple
 from .size import SizeTracer
 from .syntax.names import UNBOUND
 from .tracer import Tracer
