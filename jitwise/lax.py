@@ -415,16 +415,6 @@ def _running(name: str, function: Any, operand: Any, axis: int, reverse: bool) -
     return _np.flip(result, axis) if reverse else result
 
 
-from .lax_control import (  # noqa: E402 - `map` is a function of this module now
-    associative_scan,
-    cond,
-    fori_loop,
-    map,
-    scan,
-    switch,
-    while_loop,
-)
-
 globals()["slice"] = slice_
 _NOT_OURS = {"Any", "Sequence", "annotations", "slice_"}
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _NOT_OURS]

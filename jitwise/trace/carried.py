@@ -64,7 +64,6 @@ class Kind(NamedTuple):
             return other.name == "static" and is_same(self.static, other.static)
         return self.name == other.name and self.type == other.type
 
-
     def is_bound(self) -> bool:
         """Whether it is not that of a variable without a value."""
         return self.static is not UNBOUND
@@ -163,7 +162,8 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
         return other if one.static is UNBOUND else one
     if not promotes or one.type is None or other.type is None:
         return None
-    dtype = np.result_type(*[_WEAK.get(each.name, each.type.dtype) for each in (one, other)])
+    weak = [_WEAK.get(each.name, each.type and each.type.dtype) for each in (one, other)]
+    dtype = np.result_type(*weak)
     if dtype not in DTYPE_NAMES:
         return None
     shapes = [one.type.shape, other.type.shape]

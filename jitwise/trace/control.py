@@ -66,10 +66,7 @@ def case(
     """What the branch of `index` (bool: no and yes; or i64) gives. Raises CarryError when the
     branches do not agree.
     """
-    parts = [
-        Branch(trace, f"branch_{trace.next_region()}", run)
-        for run in branches
-    ]
+    parts = [Branch(trace, f"branch_{trace.next_region()}", run) for run in branches]
     return meet(trace, index, parts, promotes, names)
 
 
@@ -370,7 +367,7 @@ class Loop:
         outputs = [
             as_kind(body.region, value, slot.kind)
             for slot, value in zip(self.slots, body.values, strict=True)
-            if slot.is_carried()
+            if value is not None and slot.is_carried()
         ]
         count, changed, same = len(carried), [], []
         for place, handle in enumerate(self.handles, count):
@@ -378,32 +375,31 @@ class Loop:
             (same if final is inputs[place] else changed).append((place, handle))
             outputs += [] if final is inputs[place] else [final]
         order = [*range(count), *[place for place, _ in (*changed, *same)]]
-        known = [handle._value for _, handle in same]
-        taken = dict.fromkeys([*body.region.taken, *test.region.taken])
-        (condition,) = test.values
+        taken = list(dict.fromkeys([*body.region.taken, *test.region.taken]))
+        truths = tuple([value for value in test.values if value is not None])
         graphs = {
-            "cond": test.region.finished(
-                (condition,), (*[asked[place] for place in order], *taken)
-            ),
+            "cond": test.region.finished(truths, (*[asked[place] for place in order], *taken)),
             "body": body.region.finished(
                 tuple(outputs), (*[inputs[place] for place in order], *taken)
             ),
         }
         self._require_bound()
         first = [as_kind(trace.builder, self._first(slot), slot.kind) for slot in carried]
-        first += [handle._value for _, handle in changed]
-        results = list(trace.builder.emit(while_, (*first, *known, *taken), graphs))
-        leaves = []
-        for slot in self.slots:
-            leaf = slot.item
-            if slot.is_carried():
-                leaf = stand_in(trace, slot.kind, results.pop(0))
-                if slot.kind.name == "array" and (slot.shares or not self.runs):
-                    _share(leaf, slot.item)
-            leaves.append(leaf)
+        first += [handle._value for _, handle in (*changed, *same)]
+        results = list(trace.builder.emit(while_, (*first, *taken), graphs))
+        leaves = [self._leaf(slot, results) for slot in self.slots]
         for (_, handle), result in zip(changed, results, strict=True):
             handle._bind(result)
         return self.form.build(leaves)
+
+    def _leaf(self, slot: _Slot, results: list[Value]) -> Any:
+        """What a slot is after the loop, whose results these are."""
+        if not slot.is_carried():
+            return slot.item
+        leaf = stand_in(self.trace, slot.kind, results.pop(0))
+        if slot.kind.name == "array" and (slot.shares or not self.runs):
+            _share(leaf, slot.item)
+        return leaf
 
 
 def _was_weak(trace: Trace, slot: _Slot) -> bool:
@@ -428,7 +424,8 @@ def clamped(trace: Trace, index: Any, count: int) -> Value:
     if operand._value.type.shape or operand.dtype.kind not in "iu":
         raise TypeError(f"lax.switch: the index is to be one integer, not {operand._value.type}")
     wide = trace.convert(trace.wrap(operand._value, "scalar"), np.dtype(np.int64))
-    return np.clip(wide, 0, count - 1)._value
+    found: Any = np.clip(wide, 0, count - 1)  # type: ignore[call-overload]
+    return found._value
 
 
 def bounded(trace: Trace, counter: Any, low: Size, high: Size) -> None:

@@ -110,7 +110,7 @@ def counted(
     names: Sequence[str] = (),
     guesses: Sequence[Tracer] = (),
 ) -> Any:
-    """What `carry` is after `carry = body(i, carry)` for each `i` of a range, while `test(carry)`."""
+    """What `carry` is after `carry = body(i, carry)` for each `i`, while `test(carry)`."""
     turns = range_.turns()
     if turns is False:
         return carry

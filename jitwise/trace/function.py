@@ -192,7 +192,11 @@ def _attempts(control_flow: str) -> list[tuple[bool, bool]]:
     """Whether code is rewritten, and whether there is another attempt after it: see `jit`."""
     if control_flow == "off":
         return [(False, False)]
-    return [(True, True), (False, False)] if control_flow == "on" else [(False, True), (True, True), (False, False)]
+    return (
+        [(True, True), (False, False)]
+        if control_flow == "on"
+        else [(False, True), (True, True), (False, False)]
+    )
 
 
 def _traced(

@@ -128,7 +128,7 @@ class View(Tracer):
         self._base._bind(value)
 
     @property
-    def _fresh(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _fresh(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self._base._fresh
 
     @property

@@ -207,7 +207,8 @@ def _slope(size: Size, name: str) -> int | None:
                 if len(monomial) > 1:
                     return None
                 slope = coefficient
-            elif any(name in dims.symbols_of(side) for side in (atom.left, atom.right)):
+            sides = [side for side in (atom.left, atom.right) if isinstance(side, Dim)]
+            if any(name in dims.symbols_of(side) for side in sides):
                 return None
     return slope
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from ..ir import dims
 from ..ir.dims import Dim, Size
+from ..ir.primitive import Primitive
 from ..ops.compare import equal, greater, greater_equal, less, less_equal, not_equal
 from ..ops.integer import and_, or_, shift_left, shift_right, xor
-from ..ir.primitive import Primitive
 from .regions import is_inner
 from .source import ScopeGlobals
 from .tracer import Tracer
@@ -127,7 +127,7 @@ def _less_equal(self: SizeTracer, other: Size) -> bool:
 
 
 def _bits(name: str, primitive: Primitive, swapped: bool = False) -> Any:
-    """An operator on bits. Where the int is one that a loop changes, it is computed, and measured."""
+    """An operator on bits. An int that a loop changes is computed, and measured."""
     apply = getattr(operator, f"__{name}__")
 
     def method(self: SizeTracer, other: Any) -> Any:

@@ -377,9 +377,7 @@ class Statements:
         found = self._counted(counting, body, names, values, test)
         return self._unrolled(iter(items), body, values, test) if found is None else found
 
-    def _unrolled(
-        self, items: Any, body: Callable[..., tuple], values: tuple, test: Any
-    ) -> tuple:
+    def _unrolled(self, items: Any, body: Callable[..., tuple], values: tuple, test: Any) -> tuple:
         while True:
             if test is not None:
                 goes_on = test(*values)
@@ -443,7 +441,7 @@ class Statements:
             return tuple(body(counting.item(index), *carry))
 
         def goes_on(carry: tuple) -> Any:
-            return self._tested(test(*carry))
+            return True if test is None else self._tested(test(*carry))
 
         try:
             result = counted(

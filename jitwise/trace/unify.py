@@ -112,9 +112,7 @@ def _substituted(
         operands = tuple(map(replaced.get, op.operands, op.operands))
         attrs = _resolved(op.attrs, known, found) if op.attrs else op.attrs
         if op.primitive.category == "control":
-            attrs = {
-                name: _inside(value, known, found, fastmath) for name, value in attrs.items()
-            }
+            attrs = {name: _inside(value, known, found, fastmath) for name, value in attrs.items()}
         again = attrs is not op.attrs or (op.attrs and not changed.isdisjoint(operands))
         for value in op.results:
             type = found.get(value.type)
@@ -135,9 +133,7 @@ def _substituted(
     return builder.finish(tuple(map(replaced.get, traced.outputs, traced.outputs)))
 
 
-def _inside(
-    value: Any, known: Mapping[str, Size], found: dict[Any, Any], fastmath: bool
-) -> Any:
+def _inside(value: Any, known: Mapping[str, Size], found: dict[Any, Any], fastmath: bool) -> Any:
     """`value` with symbols replaced in the graphs that it is made of."""
     if type(value) is tuple:
         return tuple([_inside(item, known, found, fastmath) for item in value])

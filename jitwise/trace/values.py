@@ -54,7 +54,7 @@ def _needed(trace: Trace, values: list[Value]) -> list[Any]:
             order.append(op)
             continue
         pending.append((value, True))
-        before = (sources[value],) if type(op) is Value else op.operands
+        before = (sources[value],) if isinstance(op, Value) else op.operands
         pending.extend([(operand, False) for operand in before])
     return order
 
