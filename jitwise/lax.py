@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as _np
 
+from .lax_control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+
 _slice = slice  # this module's own `slice` is jax's
 _KINDS = {
     "b": "bool",
@@ -415,6 +417,7 @@ def _running(name: str, function: Any, operand: Any, axis: int, reverse: bool) -
     return _np.flip(result, axis) if reverse else result
 
 
+_control = (associative_scan, cond, fori_loop, map, scan, switch, while_loop)
 globals()["slice"] = slice_
 _NOT_OURS = {"Any", "Sequence", "annotations", "slice_"}
 __all__ = [name for name in globals() if not name.startswith("_") and name not in _NOT_OURS]

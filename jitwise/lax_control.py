@@ -1,4 +1,4 @@
-"""`cond`, `switch`, `while_loop`, `fori_loop`, `scan`, `map` and `associative_scan` of `jitwise.lax`.
+"""`cond`, `switch`, `while_loop`, `fori_loop`, `scan`, `map`, `associative_scan` of `jitwise.lax`.
 
 Inside of a jitted function they are branches and loops of the program; elsewhere they run as the
 Python that their docstrings say, with the same answer. Carries and results are pytrees: nests of

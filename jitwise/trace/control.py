@@ -145,7 +145,7 @@ def _agreed(
 
 
 def _given(opened: Region, value: Value | None, kind: Kind) -> Value:
-    """What a branch gives, in the type of a kind; a variable that has no value there is anything."""
+    """What a branch gives, as a kind; a variable that has no value there is anything."""
     assert kind.type is not None
     if value is None:
         value = opened.constant(0, kind.type.dtype)
