@@ -105,7 +105,7 @@ def while_loop(
     _require_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
     trace = _current.get()
     if trace is not None:
-        from .trace.control import Loop
+        from .trace.looping import Loop
 
         loop = Loop(trace, cond_fun, body_fun, promotes=True, what=_named(body_fun))
         return loop.run(init_val)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .differences import Difference
 
 MOST_UNTRUE = 2  # traces that raised what Python does not, before calls run as Python
+MOST_REPEATS = 2  # traces that come out alike, for calls that a program gave up: no more are made
 MOST_TRACES = 8  # of one signature with the same sizes of 1; with instances MOST_SIGNATURES
 MOST_SIGNATURES = 64  # of one function
 MOST_USED_ONCE = 8  # programs with static arguments that served no second call
@@ -238,6 +239,9 @@ class State:
                 return True
         if known.python or self._overlaps(call, known):
             return False
+        gave_up = bool(known.versions) and self.native.matches(*call.args, **call.kwargs)
+        if gave_up and known.repeats >= MOST_REPEATS:
+            return False
         most = MOST_SIGNATURES if call.types else MOST_TRACES
         if known.traces[call.ones] >= most or known.traces.total() >= MOST_SIGNATURES:
             found = self._differs(known, call)
@@ -250,7 +254,11 @@ class State:
             version = self._make(call, known.traces.total() > 0)
         except CannotTrace as failure:
             failed.append(failure)
+            known.repeats += gave_up
             return self._fail(call, known, failure)
+        if gave_up and known.has(version.traced):
+            known.repeats += 1
+            return False
         if count := known.traces.total():
             found = self._differs(known, call)
             detail = {"count": count + 1, "differs": found.what if found else ""}
@@ -325,9 +333,10 @@ class State:
         """A trace ended. An error NumPy itself would raise says nothing of other calls: they are
         traced again.
         """
-        if failure.reason in ("error", "size", "path") and known.errors[call.ones] < MOST_TRACES:
-            known.errors[call.ones] += 1
-            return False
+        if failure.reason in ("error", "size", "path"):
+            if known.versions or known.errors[call.ones] < MOST_TRACES:
+                known.errors[call.ones] += 1
+                return False
         self._run_as_python(call, known, failure)
         return True
 

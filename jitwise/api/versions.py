@@ -31,7 +31,7 @@ class Version:
 class Signature:
     """What is known for one canonical signature."""
 
-    __slots__ = ("errors", "python", "styles", "traces", "versions")
+    __slots__ = ("errors", "python", "repeats", "styles", "traces", "versions")
 
     def __init__(self) -> None:
         self.versions: list[Version] = []
@@ -39,7 +39,13 @@ class Signature:
         self.traces: Counter = Counter()
         self.errors: Counter = Counter()
         self.python = False
+        self.repeats = 0  # traces made for calls that a program gave up, and no others than it
         self.styles: set[Any] = set()
+
+    def has(self, traced: Traced) -> bool:
+        """Whether there is a version of the same graph."""
+        text = str(traced.graph)
+        return any(str(version.traced.graph) == text for version in self.versions)
 
 
 def compile_traced(

@@ -24,9 +24,13 @@ from ..ir.builder import Builder
 from ..ir.dims import Size
 from ..ir.graph import Value
 from ..ir.types import DTYPE_NAMES, ArrayType
+from ..ops.compare import less_equal
+from ..ops.control import check
 from ..ops.convert import convert
+from ..ops.elementwise import absolute
 from ..ops.movement import broadcast_in_dim, reshape
 from .containers import children, is_dataclass_instance, is_namedtuple
+from .either import CODE, CODES, Either
 from .size import SizeTracer
 from .syntax.names import UNBOUND
 from .tracer import Tracer
@@ -43,11 +47,13 @@ _NUMBERS = {
 }
 # Stand for numbers of Python's that are not known: whatever is computed with them is not known.
 _UNKNOWN = {"bool": False, "float": float("nan"), "complex": complex("nan")}
+_OF_NUMPY = ("scalar", "either")
+_BOOL, _DOUBLE = np.dtype(np.bool_), np.dtype(np.float64)
 _WEAK = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 
 class Kind(NamedTuple):
-    """`name` is "array", "scalar", "bool", "int", "float", "complex" or "static"."""
+    """`name` is "array", "scalar", "bool", "int", "float", "complex", "either" or "static"."""
 
     name: str
     type: ArrayType | None = None
@@ -79,6 +85,8 @@ def is_same(one: Any, other: Any) -> bool:
 def kind_of(trace: Trace, item: Any) -> Kind:
     """The kind of a leaf."""
     kind = type(item)
+    if kind is Either:
+        return Kind("either", item._value.type)
     if issubclass(kind, Tracer):
         if item._trace is not trace:
             item._trace.escaped(item._value)
@@ -110,6 +118,10 @@ class Form(NamedTuple):
         shown = ", ".join(map(str, self.items))
         return f"{self.kind.__name__}({shown})"
 
+    def count(self) -> int:
+        """How many leaves there are."""
+        return 1 if self.kind is None else sum(item.count() for item in self.items)
+
     def build(self, leaves: Sequence[Any]) -> Any:
         """The nest of these leaves."""
         return self._build(iter(leaves))
@@ -136,7 +148,8 @@ _LEAF = Form(None)
 
 def flatten(item: Any) -> tuple[list[Any], Form]:
     """The leaves of a nest, in order, and its form."""
-    inner = children(item)
+    # To ask a traced number for its class is to ask for its kind.
+    inner = None if issubclass(type(item), Tracer) else children(item)
     if inner is None:
         return [item], _LEAF
     leaves: list[Any] = []
@@ -160,8 +173,10 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
         return one
     if one.static is UNBOUND or other.static is UNBOUND:
         return other if one.static is UNBOUND else one
-    if not promotes or one.type is None or other.type is None:
+    if one.type is None or other.type is None:
         return None
+    if not promotes:
+        return _either(one, other)
     weak = [_WEAK.get(each.name, each.type and each.type.dtype) for each in (one, other)]
     dtype = np.result_type(*weak)
     if dtype not in DTYPE_NAMES:
@@ -189,10 +204,65 @@ def _same_shape(trace: Trace, one: tuple[Size, ...], other: tuple[Size, ...]) ->
     return all(trace.same_size(*sizes) for sizes in zip(one, other, strict=True))
 
 
-def as_kind(builder: Builder, value: Value, kind: Kind) -> Value:
-    """A value in the type of a kind that it was joined to."""
-    type = kind.type
-    assert type is not None
+def _either(one: Kind, other: Kind) -> Kind | None:
+    """The kind of a number that is Python's or NumPy's."""
+    names = {one.name, other.name}
+    if "array" in names or "complex" in names:
+        return None
+    dtypes = {each.type.dtype for each in (one, other) if each.type and each.name in _OF_NUMPY}
+    if names <= {"bool", "scalar", "either"} and dtypes <= {_BOOL}:
+        return Kind("either", ArrayType(_BOOL, ()))
+    if "bool" in names or not dtypes <= {_DOUBLE}:
+        return None
+    return Kind("either", ArrayType(_DOUBLE, ()))
+
+
+def values_of(trace: Trace, item: Any, kind: Kind) -> tuple[Value, ...]:
+    """What a leaf is in a graph."""
+    if kind.type is None:
+        return ()
+    if type(item) is Either:
+        return item._value, item._code
+    return (trace.lift(item)._value,)
+
+
+def types_of(kind: Kind) -> tuple[ArrayType, ...]:
+    """The types of the values of a kind."""
+    if kind.type is None:
+        return ()
+    return (kind.type, ArrayType(CODE, ())) if kind.name == "either" else (kind.type,)
+
+
+def as_kind(
+    builder: Builder, values: tuple[Value, ...], own: Kind, kind: Kind
+) -> tuple[Value, ...]:
+    """The values of a leaf as those of a kind that its own was joined to. A variable that has no
+    value is anything.
+    """
+    if not values:
+        nothing = [(builder.constant(0, each.dtype), each) for each in types_of(kind)]
+        return tuple([_as_type(builder, value, each) for value, each in nothing])
+    if kind.name != "either":
+        assert kind.type is not None
+        return (_as_type(builder, values[0], kind.type),)
+    if own.name == "either":
+        return values
+    if own.name == "int" and values[0].constant is None:
+        _check_exact(builder, values[0])
+    assert kind.type is not None
+    code = builder.constant(CODES[own.name], CODE)
+    return _as_type(builder, values[0], kind.type), code
+
+
+def _check_exact(builder: Builder, number: Value) -> None:
+    """Check that an int is one that float64 has."""
+    size = builder.emit(absolute, (number,))
+    limit = builder.constant(2**53, number.type.dtype)
+    condition = builder.emit(less_equal, (size, limit))
+    builder.emit(check, (condition,), {"reason": "an int beyond 53 bits"})
+
+
+def _as_type(builder: Builder, value: Value, type: ArrayType) -> Value:
     if value.type.dtype != type.dtype:
         value = builder.emit(convert, (value,), {"dtype": type.dtype})
     if value.type.shape == type.shape:
@@ -202,23 +272,28 @@ def as_kind(builder: Builder, value: Value, kind: Kind) -> Value:
     return builder.emit(broadcast_in_dim, (value,), {"sizes": type.shape, "dimensions": ()})
 
 
-def given(trace: Trace, region: Region, kind: Kind, first: Value) -> tuple[Value, Any]:
-    """A new input of a region, and what the function sees of it."""
-    assert kind.type is not None
+def given(
+    trace: Trace, region: Region, kind: Kind, first: tuple[Value, ...]
+) -> tuple[tuple[Value, ...], Any]:
+    """New inputs of a region for a leaf, and what the function sees of it."""
     place = len(region.inputs)
-    value = region.given(kind.type, first)
+    pairs = zip(types_of(kind), first, strict=True)
+    values = tuple([region.given(type, before) for type, before in pairs])
     if kind.name != "int":
-        return value, stand_in(trace, kind, value)
+        return values, stand_in(trace, kind, values)
     name = trace.name_symbol("n")
-    trace.values.open[name] = first
+    trace.values.open[name] = first[0]
     trace.inner.add(name)
-    return value, SizeTracer(trace, region.symbol(name, ("value", place)))
+    return values, SizeTracer(trace, region.symbol(name, ("value", place)))
 
 
-def stand_in(trace: Trace, kind: Kind, value: Value) -> Any:
-    """What Python sees of a value. An int is measured."""
+def stand_in(trace: Trace, kind: Kind, values: tuple[Value, ...]) -> Any:
+    """What Python sees of the values of a leaf. An int is measured."""
+    value = values[0]
     if kind.name in ("array", "scalar"):
         return Tracer(trace, value, kind.name)
+    if kind.name == "either":
+        return Either(trace, *values)
     if kind.name == "int":
         if value.constant is not None:
             return int(value.constant)
@@ -226,4 +301,46 @@ def stand_in(trace: Trace, kind: Kind, value: Value) -> Any:
     return Tracer(trace, value, "python", _UNKNOWN[kind.name])
 
 
-__all__ = ["Form", "Kind", "as_kind", "flatten", "given", "joined", "kind_of", "stand_in"]
+def take(values: list[Value], kind: Kind) -> tuple[Value, ...]:
+    """The values of the next leaf, off the front of those of all."""
+    count = len(types_of(kind))
+    taken = tuple(values[:count])
+    del values[:count]
+    return taken
+
+
+def spread(form: Form, leaves: Sequence[Any], other: Form) -> tuple[Form, list[Any]]:
+    """A nest with another one's form where it has no value."""
+    found: list[Any] = []
+    made = _spread(form, iter(leaves), other, found)
+    return made, found
+
+
+def _spread(form: Form, leaves: Any, other: Form, found: list[Any]) -> Form:
+    if form.kind is None:
+        leaf = next(leaves)
+        if leaf is UNBOUND and other.kind is not None:
+            found += [UNBOUND] * other.count()
+            return other
+        found.append(leaf)
+        return form
+    same = form.kind is other.kind and len(form.items) == len(other.items)
+    others = other.items if same else form.items
+    items = [_spread(item, leaves, each, found) for item, each in zip(form.items, others)]
+    return form._replace(items=tuple(items))
+
+
+__all__ = [
+    "Form",
+    "Kind",
+    "as_kind",
+    "flatten",
+    "given",
+    "joined",
+    "kind_of",
+    "spread",
+    "stand_in",
+    "take",
+    "types_of",
+    "values_of",
+]

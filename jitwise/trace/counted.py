@@ -20,7 +20,8 @@ from ..ir import dims
 from ..ir.dims import Size
 from ..ops.compare import greater, less
 from .carried import Form, Kind, flatten, kind_of
-from .control import Loop, bounded
+from .control import bounded
+from .looping import Loop
 from .numpy.arguments import size_argument
 from .numpy.create import filled
 from .regions import extremes, is_inner

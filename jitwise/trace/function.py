@@ -34,6 +34,7 @@ from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CRE
 from .captures import CallerArray, Guard, Path, fetch, same_items, shallow
 from .code import is_own_file, is_users
 from .containers import children, entries, is_dataclass_instance, is_namedtuple, rebuilder
+from .either import Either
 from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
@@ -339,6 +340,8 @@ class _Outputs:
         if issubclass(kind, Tracer):
             if item._trace is not self.trace:
                 item._trace.escaped(item._value)
+            if kind is Either:
+                return ("either", *map(self.output, item.parts()))
             if id(item) in self.trace.written:
                 return self.trace.origins[self.trace.caller_arrays[id(item)].input]
             if item._kind == "python":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..ir import dims
 from ..ir.dims import Dim
 from ..ir.graph import Value
+from ..ops.control import CheckFailed
 from ..ops.measure import count, measure
 from ..ops.movement import reshape
 from .values import actual
@@ -99,5 +100,7 @@ class Measurements:
             self.trace.refuse("value", "a size, and there are none: arrays are only described")
         try:
             return actual(self.trace, values)
+        except CheckFailed as error:
+            self.trace.refuse("path", str(error))
         except Exception as error:
             self.trace.refuse("error", type(error).__name__)

@@ -48,6 +48,7 @@ class Region(Builder):
         around = trace.builder
         super().__init__(name, fastmath=around.fastmath, locate=around.locate)
         self.trace = trace
+        self.around = trace.region
         self.number = trace.next_region()
         self.taken: dict[Value, Value] = {}  # from around, and the inputs that they are
         self.written: dict[int, tuple[Tracer, Value]] = {}

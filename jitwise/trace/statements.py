@@ -29,9 +29,10 @@ from ..errors import CannotTrace, CarryError
 from ..ir.graph import Value
 from ..ops.compare import select
 from ..ops.integer import not_
-from .carried import joined, kind_of, stand_in
-from .control import Branch, Loop, meet, truth
+from .carried import as_kind, joined, kind_of, stand_in, values_of
+from .control import Branch, meet, truth
 from .counted import Range, counted
+from .looping import Loop
 from .memory import View
 from .regions import is_inner, region
 from .size import SizeTracer
@@ -156,6 +157,7 @@ class Statements:
 
     def __init__(self, trace: Trace, conversions: dict[Any, Any]) -> None:
         self.trace = trace
+        self.reason = ""  # why the last loop that was tried is none
         self._calls = {**conversions, **python_calls(trace)}
 
     # Branches
@@ -382,7 +384,8 @@ class Statements:
             if test is not None:
                 goes_on = test(*values)
                 if self._open(goes_on) is not None:
-                    self.trace.refuse("loop", "whether it is left is known at run time only")
+                    why = self.reason or "whether it is left is known at run time only"
+                    self.trace.refuse("loop", why)
                 if not goes_on:
                     return values
             try:
@@ -417,7 +420,7 @@ class Statements:
                 if self._open(goes_on) is not None:
                     found = self._counted(counting.after(turn), body, names, values, test)
                     if found is None:
-                        trace.refuse("loop", "whether it is left is known at run time only")
+                        trace.refuse("loop", self.reason)
                     return found
                 if not goes_on:
                     break
@@ -456,8 +459,9 @@ class Statements:
             )
             if not held.restore() and len(trace.printed) == printed:
                 return result
-        except (CannotTrace, Exception):
-            pass
+            self.reason = "it changes a list, a dict or an object, or prints"
+        except (CannotTrace, Exception) as error:
+            self.reason = str(error)
         held.restore()
         trace.failure = failure
         del trace.printed[printed:]
@@ -656,9 +660,12 @@ def _extreme(
             kind = joined(trace, *kinds, False)
             if kind is None or kind.type is None or kind.type.shape:
                 trace.refuse("branch", f"{builtin.__name__} of {kinds[0]} and {kinds[1]}")
-            sides = [trace.lift(item)._value for item in (each, found)]
-            value = trace.builder.emit(select, (truth(trace, better), *sides))
-            found = stand_in(trace, kind, value)
+            mask, sides = truth(trace, better), []
+            for item, own in zip((each, found), kinds, strict=True):
+                values = values_of(trace, item, own)
+                sides.append(as_kind(trace.builder, values, own, kind))
+            chosen = [trace.builder.emit(select, (mask, *pair)) for pair in zip(*sides)]
+            found = stand_in(trace, kind, tuple(chosen))
         elif better:
             found = each
     return found

@@ -158,6 +158,14 @@ class Trace:
         self.values[name] = value
         return self.root.symbol(name, origin)
 
+    def open_regions(self) -> list[int]:
+        """The numbers of the regions that are open, and that of the graph around them all."""
+        numbers, region = [1], self.region
+        while region is not None:
+            numbers.append(region.number)
+            region = region.around
+        return numbers
+
     def name_symbol(self, letter: str) -> str:
         """A name for a symbol: the younger, the greater its number."""
         self._symbols += 1

@@ -89,6 +89,8 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     for each in operands:
         kind = type(each)
         if issubclass(kind, Tracer):
+            if kind.__name__ == "Either":
+                return ABOVE["operate_either"](trace, ufunc, operands)
             python += each._kind == "python"
             scalars += each._kind == "scalar"
         elif kind in _PROMOTES or kind is SizeTracer:
@@ -147,6 +149,8 @@ def apply(
             each = trace.lift(each)
         elif each._trace is not trace:
             each._trace.escaped(each._value)
+        elif kind.__name__ == "Either":
+            each = ABOVE["among"](each, operands)
         key.append(
             _PROMOTES[type(each._hint)] if each._kind == "python" else each._value.type.dtype
         )

@@ -16,7 +16,8 @@ constexpr KindName kind_names[] = {
     {"array", Recipe::Kind::array},      {"scalar", Recipe::Kind::scalar},
     {"float", Recipe::Kind::floating},   {"int", Recipe::Kind::integer},
     {"bool", Recipe::Kind::boolean},     {"complex", Recipe::Kind::complex},
-    {"const", Recipe::Kind::constant},   {"leaf", Recipe::Kind::leaf},
+    {"either", Recipe::Kind::either},    {"const", Recipe::Kind::constant},
+    {"leaf", Recipe::Kind::leaf},
     {"capture", Recipe::Kind::capture},  {"argument", Recipe::Kind::argument},
     {"tuple", Recipe::Kind::tuple},      {"list", Recipe::Kind::list},
     {"dict", Recipe::Kind::dict},        {"call", Recipe::Kind::call},
@@ -138,6 +139,18 @@ PyObject *number_of(const Result &result, Recipe::Kind kind) {
     return number;
 }
 
+// A number of rank 0, which is an int or bool (0), a float (1) or a NumPy scalar (2) by an int8.
+PyObject *either_of(const Result &result, const Result &which) {
+    const char *code = which.array == nullptr
+                           ? which.value
+                           : PyArray_BYTES(reinterpret_cast<PyArrayObject *>(which.array));
+    const bool is_bool = result.dtype_num == NPY_BOOL;
+    return number_of(result, *code == 2   ? Recipe::Kind::scalar
+                             : *code == 1 ? Recipe::Kind::floating
+                             : is_bool    ? Recipe::Kind::boolean
+                                          : Recipe::Kind::integer);
+}
+
 PyObject *array_of(const Result &result) {
     if (result.array != nullptr) {
         Py_INCREF(result.array);
@@ -200,6 +213,10 @@ bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe) {
         return parse_index(first, counts.leaves, "leaf", &recipe->index);
     if (recipe->kind == Recipe::Kind::capture)
         return parse_index(first, counts.captures, "capture", &recipe->index);
+    if (recipe->kind == Recipe::Kind::either)
+        return PyTuple_GET_SIZE(item) == 3 &&
+               parse_index(first, counts.results, "result", &recipe->index) &&
+               parse_index(PyTuple_GET_ITEM(item, 2), counts.results, "result", &recipe->which);
     if (recipe->kind == Recipe::Kind::argument) return parse_argument(item, counts, recipe);
     if (recipe->kind < Recipe::Kind::constant)
         return parse_index(first, counts.results, "result", &recipe->index);
@@ -223,6 +240,8 @@ bool parse_recipe(PyObject *item, const Counts &counts, Recipe *recipe) {
 PyObject *build_output(const Recipe &recipe, const Named &named) {
     switch (recipe.kind) {
         case Recipe::Kind::array: return array_of(named.results[recipe.index]);
+        case Recipe::Kind::either:
+            return either_of(named.results[recipe.index], named.results[recipe.which]);
         case Recipe::Kind::constant: Py_INCREF(recipe.object); return recipe.object;
         case Recipe::Kind::leaf: {
             PyObject *leaf = named.leaves[recipe.index];

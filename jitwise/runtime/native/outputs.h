@@ -3,6 +3,8 @@
 //     return {"loss": loss, "out": (y, n)}
 //     ("dict", [("loss", ("scalar", 0)), ("out", ("tuple", [("array", 1), ("int", 2)]))])
 //
+// A number that is an int, a float or a NumPy scalar in turn is ("either", number, which).
+//
 // A container of the call that is returned is ("argument", place, keys): what the keys lead to from
 // the argument at that place, keywords counted after the others.
 //
@@ -20,12 +22,13 @@ namespace jitwise::dispatch {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
-        array, scalar, floating, integer, boolean, complex,
+        array, scalar, floating, integer, boolean, complex, either,
         constant, leaf, capture, argument, tuple, list, dict, call,
     };
     Kind kind = Kind::constant;
     bool is_of_call = false;       // names an argument, or has a part that does
     std::size_t index = 0;         // of a result, leaf, capture or argument
+    std::size_t which = 0;         // of the result that says of what kind a number is
     PyObject *object = nullptr;    // the constant, or the callable
     std::vector<PyObject *> keys;  // of a dict; from an argument
     std::vector<Recipe> parts;

@@ -1,0 +1,289 @@
+"""Loops over traced values: `while` in the graph.
+
+    Loop(trace, test, body, ...).run(carry)   ->   while{cond=@test_5, body=@body_4}(carry..., ...)
+
+A body is called again until what it gives is what it takes: the carry is joined with what comes out
+(see `carried`), and an array of those around that it writes to is carried too, by its handle. So
+
+    s = 0.0                         s is a Python float at first
+    for i in ...: s = s + x[i]      and a float64 scalar after a turn: the loop carries one or the
+                                    other, and which
+
+An array that a body gives may be one that lies around; then neither is written to later
+(`_shared`), because it is not known which memory it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CarryError
+from ..ir.graph import Graph, Value
+from ..ops.loops import while_
+from .carried import (
+    Form,
+    Kind,
+    as_kind,
+    flatten,
+    given,
+    joined,
+    kind_of,
+    spread,
+    stand_in,
+    take,
+    values_of,
+)
+from .control import Branch, is_new, names_of_leaves, share, truth
+from .syntax.names import UNBOUND
+from .tracer import Tracer
+
+if TYPE_CHECKING:
+    from .tracing import Trace
+
+_MOST_TURNS = 12  # of calling a body until its carry is settled
+_PLAIN = frozenset(("constant", "dimension", "convert", "measure", "check"))
+
+
+class _Slot:
+    """One leaf of what a loop carries. `is_held`: an array that goes in as it is, by its handle,
+    until the body gives another one.
+    """
+
+    def __init__(self, trace: Trace, item: Any) -> None:
+        self.item = item
+        self.own = kind_of(trace, item)
+        self.kind = self.own
+        self.is_held = self.kind.name == "array" and isinstance(item, Tracer)
+        self.shares = False
+
+    def is_carried(self) -> bool:
+        return self.kind.type is not None and not self.is_held
+
+    def first(self, trace: Trace) -> tuple[Value, ...]:
+        """What it holds before the first turn, in its kind."""
+        found = values_of(trace, self.item, self.own)
+        return as_kind(trace.builder, found, self.own, self.kind)
+
+
+class Loop:
+    """A `while`. `test` and `body` take the carry as it is given, `test` gives a truth and `body`
+    the carry; `runs` says that it is known to turn once at least. `what` names it in errors.
+    `guesses`: arrays that the body may write to.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        test: Callable[[Any], Any],
+        body: Callable[[Any], Any],
+        *,
+        promotes: bool,
+        runs: bool = False,
+        what: str = "the loop",
+        names: Sequence[str] = (),
+        guesses: Sequence[Tracer] = (),
+    ) -> None:
+        self.trace = trace
+        self.guesses = guesses
+        self.test = test
+        self.body = body
+        self.promotes = promotes
+        self.runs = runs
+        self.what = what
+        self.names = names
+        self.slots: list[_Slot] = []
+        self.handles: list[Tracer] = []
+        self.form = Form(None)
+
+    def run(self, carry: Any) -> Any:
+        """What is carried at the end. Raises CarryError when a component does not settle."""
+        return self._emitted(*self.settle(carry))
+
+    def settle(self, carry: Any) -> tuple[Branch, list[Value]]:
+        """Call the body until it gives what it takes: the last call of it, and its inputs."""
+        trace = self.trace
+        leaves, self.form = flatten(carry)
+        self.slots = [_Slot(trace, leaf) for leaf in leaves]
+        known = {id(slot.item) for slot in self.slots if slot.is_held}
+        self.handles = [each for each in self.guesses if id(each) not in known]
+        first: list[tuple] | None = None
+        for _ in range(_MOST_TURNS):
+            body, inputs = self._open("body")
+            if first is None:
+                first = _signature(body.region.ops)
+            if self._settled(body):
+                break
+        else:
+            raise CarryError(f"{self.what} changes the types of what it carries at each turn")
+        if not self.promotes and any(map(_was_weak, self.slots)):
+            if first != _signature(body.region.ops):
+                trace.refuse("loop", "its first turn is another program than the next ones")
+        return body, inputs
+
+    def _open(self, what: str) -> tuple[Branch, list[Value]]:
+        """Call the body, or the test, once on stand-ins."""
+        trace = self.trace
+        inputs: list[Value] = []
+
+        def run() -> Any:
+            opened = trace.region
+            assert opened is not None
+            seen = []
+            for slot in self.slots:
+                if not slot.is_carried():
+                    seen.append(slot.item)
+                    continue
+                values, leaf = given(trace, opened, slot.kind, slot.first(trace))
+                if slot.kind.name == "array":
+                    leaf._shared = True  # in the first turn it is the array that was given
+                inputs.extend(values)
+                seen.append(leaf)
+            for handle in self.handles:
+                value = opened.given(handle._value.type, handle._value)
+                handle._bind(value)
+                inputs.append(value)
+            found = (self.test if what == "test" else self.body)(self.form.build(seen))
+            return trace.wrap(truth(trace, found)) if what == "test" else found
+
+        return Branch(trace, f"{what}_{trace.next_region()}", run), inputs
+
+    def _settled(self, body: Branch) -> bool:
+        """Whether the body gives what it takes; otherwise the slots are what they have to be."""
+        trace = self.trace
+        body.spread_to(trace, self.form)
+        if str(body.form) != str(self.form):
+            form, leaves = spread(self.form, [slot.item for slot in self.slots], body.form)
+            if str(form) == str(self.form):
+                raise CarryError(f"{self.what} takes {self.form} and gives {body.form}")
+            self.form, self.slots = form, [_Slot(trace, leaf) for leaf in leaves]
+            return False
+        settled = True
+        names = self._shown()
+        rows = zip(self.slots, body.leaves, body.kinds, names, strict=True)
+        for slot, leaf, kind, name in rows:
+            if slot.is_held:
+                if leaf is slot.item:
+                    continue
+                slot.is_held, settled = False, False
+            after = self._joined(slot, kind)
+            if after is None:
+                raise CarryError(
+                    f"{name} is {slot.kind} before and {kind} after a turn; make them one type"
+                )
+            if not after.is_like(slot.kind):
+                slot.kind, settled = after, False
+            slot.shares = kind.name == "array" and not is_new(body.region, leaf)
+        known = set(map(id, self.handles))
+        added = [handle for number, (handle, _) in body.written.items() if number not in known]
+        self.handles += added
+        return settled and not added
+
+    def _shown(self) -> list[str]:
+        """What errors call each leaf."""
+        if not self.names:
+            count = range(self.form.count())
+            return [f"component {place} of what {self.what} carries" for place in count]
+        if len(self.form.items) == 2 and len(self.form.items) != len(self.names):  # counted
+            counter, variables = self.form.items
+            return ["the counter"] * counter.count() + names_of_leaves(variables, self.names)
+        if len(self.names) == 2 and self.form.items[1].kind is tuple:
+            counter, variables = self.form.items
+            if len(variables.items) == 2:
+                return ["the counter"] + names_of_leaves(variables, self.names)
+        return names_of_leaves(self.form, self.names)
+
+    def _joined(self, slot: _Slot, kind: Kind) -> Kind | None:
+        after = joined(self.trace, slot.kind, kind, self.promotes)
+        if after is None and self.runs and slot.kind.type is not None and kind.type is not None:
+            weak = slot.kind.name in ("bool", "int", "float", "complex")
+            if weak and slot.own.name == slot.kind.name:
+                return kind if joined(self.trace, slot.kind, kind, True) == kind else None
+        return after
+
+    def _require_bound(self) -> None:
+        """Check that there is a turn, when it is what gives a variable its value."""
+        if self.runs or not self.names:
+            return
+        for slot, name in zip(self.slots, self._shown(), strict=True):
+            if slot.item is UNBOUND and slot.is_carried() and "()" not in name:
+                trace = self.trace
+                asked = truth(trace, self.test(self.form.build([s.item for s in self.slots])))
+                trace.check(trace.wrap(asked), "a variable without a value")
+                return
+
+    def _emitted(self, body: Branch, inputs: list[Value]) -> Any:
+        trace = self.trace
+        graphs, changed, taken = self._graphs(body, inputs)
+        self._require_bound()
+        first: list[Value] = []
+        for slot in self.slots:
+            first += slot.first(trace) if slot.is_carried() else ()
+        first += [handle._value for handle in self.handles]
+        results = list(trace.builder.emit(while_, (*first, *taken), graphs))
+        leaves = [self._leaf(slot, results) for slot in self.slots]
+        for handle, result in zip(changed, results, strict=True):
+            handle._bind(result)
+        return self.form.build(leaves)
+
+    def _graphs(
+        self, body: Branch, inputs: list[Value]
+    ) -> tuple[dict[str, Graph], list[Tracer], list[Value]]:
+        """The test and the body, the arrays that the body writes to, and what both take from
+        around.
+        """
+        test, asked = self._open("test")
+        count = len(inputs) - len(self.handles)
+        if [value for _, value in test.written.values()] != asked[count:]:
+            self.trace.refuse("loop", "its test writes to an array")
+        kinds = [slot.kind if slot.is_carried() else _HELD for slot in self.slots]
+        outputs = body.given(kinds)
+        changed, same = [], []
+        for place, handle in enumerate(self.handles, count):
+            final = body.region.local(body.written[id(handle)][1])
+            (same if final is inputs[place] else changed).append(place)
+            outputs += [] if final is inputs[place] else [final]
+        order = [*range(count), *changed, *same]
+        taken = list(dict.fromkeys([*body.region.taken, *test.region.taken]))
+        graphs = {
+            "cond": test.region.finished(
+                test.values[0], (*[asked[place] for place in order], *taken)
+            ),
+            "body": body.region.finished(
+                tuple(outputs), (*[inputs[place] for place in order], *taken)
+            ),
+        }
+        self.handles = [self.handles[place - count] for place in (*changed, *same)]
+        return graphs, self.handles[: len(changed)], taken
+
+    def _leaf(self, slot: _Slot, results: list[Value]) -> Any:
+        """What a slot is after the loop, whose results these are."""
+        if not slot.is_carried():
+            return slot.item
+        leaf = stand_in(self.trace, slot.kind, take(results, slot.kind))
+        if slot.kind.name == "array" and (slot.shares or not self.runs):
+            share(leaf, slot.item)
+        return leaf
+
+
+_HELD = Kind("static")
+
+
+def _was_weak(slot: _Slot) -> bool:
+    """Whether a number of Python's is carried as one of NumPy's."""
+    return slot.item is not UNBOUND and slot.kind.name == "scalar" != slot.own.name
+
+
+def _signature(ops: Sequence[Any]) -> list[tuple]:
+    """What a body computes, apart from conversions: to compare two of them."""
+    found: list[tuple] = []
+    pending = list(ops)
+    for op in pending:
+        if op.primitive.name not in _PLAIN:
+            found.append((op.primitive.name, tuple([result.type for result in op.results])))
+            for graph in op.graphs():
+                pending += graph.ops
+    return found
+
+
+__all__ = ["Loop"]
