@@ -5,8 +5,8 @@
 The functions are called once for each graph that they become, in a region (see `regions`). What
 they give is joined (see `carried`), and so is what becomes of the arrays that they write to.
 
-An array that a branch gives may be one that lies around; then neither is written to later
-(`_shared`), because it is not known which memory it is.
+An array that a branch gives may be one that lies around: it is not known which memory it is, and
+after a write to it the other is not asked for (see `alias`).
 """
 
 from __future__ import annotations
@@ -124,11 +124,15 @@ def meet(
     for place, kind in enumerate(kinds):
         values = take(results, kind)
         leaf = stand_in(trace, kind, values) if values else kind.static
-        leaves.append(leaf)
         if kind.name == "array":
-            sources = [part.leaves[place] for part in parts]
-            if not all(map(is_new, [part.region for part in parts], sources)):
-                share(leaf, *sources)
+            found = [part.leaves[place] for part in parts]
+            if isinstance(found[0], Tracer) and all(each is found[0] for each in found):
+                leaf = found[0]
+            pairs = zip(parts, found, strict=True)
+            sources = [each for part, each in pairs if not is_new(part.region, each)]
+            if sources and leaf is not found[0]:
+                alias(leaf, *sources)
+        leaves.append(leaf)
     for handle, result in zip(handles, results, strict=True):
         handle._bind(result)
     return parts[0].form.build(leaves)
@@ -193,11 +197,24 @@ def is_new(opened: Region, leaf: Any) -> bool:
     return type(leaf) is not View and leaf._fresh >= opened.number and not leaf._shared
 
 
-def share(*leaves: Any) -> None:
-    """Note that arrays may be one."""
-    for leaf in leaves:
-        if isinstance(leaf, Tracer):
-            leaf._shared = True
+def is_own(item: Any) -> bool:
+    """Whether an array is one that the program makes, and known by one handle only."""
+    return type(item) is Tracer and item._fresh > 0 and not item._shared
+
+
+def alias(leaf: Any, *sources: Any) -> None:
+    """Note that an array may be one of others. Where those are the program's own, nobody asks for
+    them any more, as a rule: whoever does when the other was written to ends the trace.
+    """
+    if all(map(is_own, sources)):
+        known = leaf._trace.aliases
+        for source in sources:
+            known.setdefault(id(leaf), []).append(source)
+            known.setdefault(id(source), []).append(leaf)
+        return
+    for each in (leaf, *sources):
+        if isinstance(each, Tracer):
+            each._shared = True
 
 
 def truth(trace: Trace, item: Any) -> Value:

@@ -9,8 +9,8 @@ A body is called again until what it gives is what it takes: the carry is joined
     for i in ...: s = s + x[i]      and a float64 scalar after a turn: the loop carries one or the
                                     other, and which
 
-An array that a body gives may be one that lies around; then neither is written to later
-(`_shared`), because it is not known which memory it is.
+An array that a body gives may be one that lies around: then neither is written to later. What a
+loop begins with is not asked for any more when what it carries was written to (see `alias`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .carried import (
     take,
     values_of,
 )
-from .control import Branch, is_new, names_of_leaves, share, truth
+from .control import Branch, alias, is_new, names_of_leaves, truth
 from .syntax.names import UNBOUND
 from .tracer import Tracer
 
@@ -135,8 +135,8 @@ class Loop:
                     seen.append(slot.item)
                     continue
                 values, leaf = given(trace, opened, slot.kind, slot.first(trace))
-                if slot.kind.name == "array":
-                    leaf._shared = True  # in the first turn it is the array that was given
+                if slot.kind.name == "array":  # in the first turn it is the array that was given
+                    self._alias(leaf, slot)
                 inputs.extend(values)
                 seen.append(leaf)
             for handle in self.handles:
@@ -147,6 +147,14 @@ class Loop:
             return trace.wrap(truth(trace, found)) if what == "test" else found
 
         return Branch(trace, f"{what}_{trace.next_region()}", run), inputs
+
+    def _alias(self, leaf: Any, slot: _Slot) -> None:
+        """Note that what stands for a carried array may be the one that the loop begins with."""
+        same = sum(other.item is slot.item for other in self.slots)
+        if isinstance(slot.item, Tracer) and same == 1:
+            alias(leaf, slot.item)
+        else:
+            leaf._shared = True
 
     def _settled(self, body: Branch) -> bool:
         """Whether the body gives what it takes; otherwise the slots are what they have to be."""
@@ -173,7 +181,8 @@ class Loop:
                 )
             if not after.is_like(slot.kind):
                 slot.kind, settled = after, False
-            slot.shares = kind.name == "array" and not is_new(body.region, leaf)
+            twice = sum(each is leaf for each in body.leaves) > 1
+            slot.shares = kind.name == "array" and (twice or not is_new(body.region, leaf))
         known = set(map(id, self.handles))
         added = [handle for number, (handle, _) in body.written.items() if number not in known]
         self.handles += added
@@ -261,8 +270,12 @@ class Loop:
         if not slot.is_carried():
             return slot.item
         leaf = stand_in(self.trace, slot.kind, take(results, slot.kind))
-        if slot.kind.name == "array" and (slot.shares or not self.runs):
-            share(leaf, slot.item)
+        if slot.kind.name == "array" and slot.shares:
+            leaf._shared = True
+            if isinstance(slot.item, Tracer):
+                slot.item._shared = True
+        elif slot.kind.name == "array" and not self.runs:
+            self._alias(leaf, slot)
         return leaf
 
 

@@ -244,6 +244,10 @@ def write(target: Tracer, value: Value) -> None:
         _write_callers(trace, target._base if isinstance(target, View) else target)
     if target._shared:
         trace.refuse("assign", "an array is changed that may share its memory with another")
+    if trace.aliases:
+        base = target._base if isinstance(target, View) else target
+        for other in trace.aliases.get(id(base), ()):
+            other._forget()
     if trace.changes is not None:
         trace.changes.append(target._base if isinstance(target, View) else target)
     target._bind(value)

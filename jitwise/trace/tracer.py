@@ -82,6 +82,14 @@ class Tracer:
             if view is not None:
                 view.forget()
 
+    def _forget(self) -> None:
+        """Another array was written to that this one may be, or not: it is not asked for again."""
+        self._bind(self._value)
+        del self._value
+
+    def _taken(self) -> Value:
+        self._trace.refuse("assign", "an array may have been changed by another name")
+
     @property
     def __class__(self) -> type:
         if self._kind == "array":

@@ -103,6 +103,7 @@ class Trace:
         self.is_quiet = False  # a block of it ignores floating-point errors
         self.swapped: dict[int, Value] = {}
         self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
+        self.aliases: dict[int, list[Tracer]] = {}  # what may be the same array, by id
         self.written: dict[int, Tracer] = {}  # those of them that were written to
         self.changes: list[Tracer] | None = None  # what a call of a jitted function wrote to
         self.printed: list[tuple[tuple, dict]] = []
