@@ -56,14 +56,15 @@ class _Slot:
         self.kind = self.own
         self.is_held = self.kind.name == "array" and isinstance(item, Tracer)
         self.shares = False
+        # Taken here, since an array that is written to by another name is not asked for again.
+        self._values = values_of(trace, item, self.own)
 
     def is_carried(self) -> bool:
         return self.kind.type is not None and not self.is_held
 
     def first(self, trace: Trace) -> tuple[Value, ...]:
         """What it holds before the first turn, in its kind."""
-        found = values_of(trace, self.item, self.own)
-        return as_kind(trace.builder, found, self.own, self.kind)
+        return as_kind(trace.builder, self._values, self.own, self.kind)
 
 
 class Loop:
