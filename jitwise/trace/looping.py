@@ -175,6 +175,7 @@ class Loop:
                 if leaf is slot.item:
                     continue
                 slot.is_held, settled = False, False
+                self.handles = [each for each in self.handles if each is not slot.item]
             after = self._joined(slot, kind)
             if after is None:
                 raise CarryError(
@@ -184,7 +185,8 @@ class Loop:
                 slot.kind, settled = after, False
             twice = sum(each is leaf for each in body.leaves) > 1
             slot.shares = kind.name == "array" and (twice or not is_new(body.region, leaf))
-        known = set(map(id, self.handles))
+        carried = [slot.item for slot in self.slots if slot.is_carried()]
+        known = set(map(id, (*self.handles, *carried)))
         added = [handle for number, (handle, _) in body.written.items() if number not in known]
         self.handles += added
         return settled and not added

@@ -103,7 +103,7 @@ def _comparison(decide: Callable[[SizeTracer, Size], bool], name: str) -> Any:
                 left = self._trace.lift(self) if inner else int(self)
                 return getattr(operator, name)(left, other)
             return NotImplemented
-        if is_inner(self._trace, dims.subtract(self._size, size)):
+        if self._trace.inner and is_inner(self._trace, dims.subtract(self._size, size)):
             return _compared(self, name, size)
         return decide(self, size)
 
@@ -234,14 +234,14 @@ class SizeTracer:
             return (
                 int(self) == other if isinstance(other, (float, bool, complex)) else NotImplemented
             )
-        if is_inner(self._trace, dims.subtract(self._size, size)):
+        if self._trace.inner and is_inner(self._trace, dims.subtract(self._size, size)):
             return _compared(self, "eq", size)
         return self._trace.is_zero(dims.subtract(self._size, size))
 
     def __ne__(self, other: Any) -> Any:
         if _is_among_arrays(other):
             return self._trace.lift(self) != other
-        size = size_of(other)
+        size = size_of(other) if self._trace.inner else None
         if size is not None and is_inner(self._trace, dims.subtract(self._size, size)):
             return _compared(self, "ne", size)
         result = self.__eq__(other)

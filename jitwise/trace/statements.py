@@ -16,10 +16,6 @@ They are looked for (`Held`), and end the trace.
 
 from __future__ import annotations
 
-import dis
-import functools
-import operator
-import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,16 +23,14 @@ import numpy as np
 
 from ..errors import CannotTrace, CarryError
 from ..ir.graph import Value
-from ..ops.compare import select
 from ..ops.integer import not_
-from .carried import as_kind, joined, kind_of, stand_in, values_of
 from .control import Branch, meet, truth
-from .counted import Range, counted
+from .counted import counted
+from .held import Held, written_to
+from .iterated import Counting, math_calls, python_calls
 from .looping import Loop
-from .memory import View
 from .regions import is_inner, region
 from .size import SizeTracer
-from .syntax.names import UNBOUND
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -44,8 +38,6 @@ if TYPE_CHECKING:
 
 _UNROLLED_OPS = 2000  # that turns of a loop of known length may emit before it is tried as a loop
 _UNROLLED_TURNS = 3  # that are always unrolled
-_STORE_SUBSCR = dis.opmap["STORE_SUBSCR"]
-_DEPTH = 4  # of containers in each other that are looked at for changes
 
 
 class Truth:
@@ -61,104 +53,13 @@ class Undecided(Exception):
     """A part cannot be a branch or a turn of a loop."""
 
 
-class Held:
-    """The containers and objects that a part may change, as they were before."""
-
-    def __init__(self, parts: Sequence[Any], values: Sequence[Any]) -> None:
-        self._kept: dict[int, tuple[Any, Any]] = {}
-        self._cells: list[tuple[types.CellType, Any]] = []
-        pending = [(value, 0) for value in values]
-        for part in parts:
-            for cell in getattr(part, "__closure__", None) or ():
-                content = _content(cell)
-                self._cells.append((cell, content))
-                if content is not UNBOUND:
-                    pending.append((content, 0))
-        while pending:
-            item, depth = pending.pop()
-            inner = _items(item)
-            if inner is None or id(item) in self._kept or depth > _DEPTH:
-                continue
-            self._kept[id(item)] = (item, inner)
-            pending += [(each, depth + 1) for each in inner]
-
-    def restore(self) -> bool:
-        """Whether any was changed; it is as it was before then."""
-        changed = False
-        for cell, content in self._cells:
-            if _content(cell) is not content:
-                changed = True
-                if content is UNBOUND:
-                    del cell.cell_contents
-                else:
-                    cell.cell_contents = content
-        for item, before in self._kept.values():
-            now = _items(item)
-            if now is not None and len(now) == len(before):
-                if all(one is other for one, other in zip(now, before, strict=True)):
-                    continue
-            changed = True
-            if type(item) is dict:
-                keys = before[: len(before) // 2]
-                item.clear()
-                item.update(zip(keys, before[len(keys) :], strict=True))
-            elif type(item) is list:
-                item[:] = before
-            elif type(item) is set:
-                item.clear()
-                item.update(before)
-        return changed
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return UNBOUND
-
-
-def _items(item: Any) -> list[Any] | None:
-    kind = type(item)
-    if kind is dict:
-        return [*item, *item.values()]
-    if kind in (list, tuple, set):
-        return list(item)
-    if kind.__module__ == "builtins" or issubclass(kind, (Tracer, SizeTracer, np.generic)):
-        return None
-    own = getattr(item, "__dict__", None)
-    return [*own, *own.values()] if type(own) is dict and not isinstance(item, type) else None
-
-
-def _written_to(part: Any) -> list[Tracer]:
-    """The arrays that a part reads through its closure, if it assigns to items at all: perhaps to
-    theirs.
-    """
-    if not _assigns_items(part.__code__):
-        return []
-    found: dict[int, Tracer] = {}
-    for cell in part.__closure__ or ():
-        content = _content(cell)
-        if issubclass(type(content), Tracer) and content._kind == "array":
-            base = content._base if type(content) is View else content
-            found[id(base)] = base
-    return list(found.values())
-
-
-@functools.lru_cache(maxsize=1024)
-def _assigns_items(code: types.CodeType) -> bool:
-    if any(op == _STORE_SUBSCR for op in code.co_code[::2]):
-        return True
-    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-    return any(map(_assigns_items, inner))
-
-
 class Statements:
     """The operations that rewritten functions call, of one trace."""
 
     def __init__(self, trace: Trace, conversions: dict[Any, Any]) -> None:
         self.trace = trace
         self.reason = ""  # why the last loop that was tried is none
-        self._calls = {**conversions, **python_calls(trace)}
+        self._calls = {**conversions, **python_calls(trace, self), **math_calls(trace)}
 
     # Branches
 
@@ -321,7 +222,7 @@ class Statements:
             promotes=False,
             what="the loop",
             names=names,
-            guesses=_written_to(body),
+            guesses=written_to(body),
         )
         return self._looped(lambda: loop.run(tuple(values)), held)
 
@@ -455,7 +356,7 @@ class Statements:
                 test=None if test is None else goes_on,
                 promotes=False,
                 names=names,
-                guesses=_written_to(body),
+                guesses=written_to(body),
             )
             if not held.restore() and len(trace.printed) == printed:
                 return result
@@ -475,215 +376,6 @@ class Statements:
             return self._calls.get(function, function)
         except TypeError:  # it has no hash
             return function
-
-
-class Counting:
-    """What a `for` runs over, by number: ints, rows of arrays, or several of these together.
-
-    range(n), array, enumerate(...), zip(...)
-    """
-
-    def __init__(self, trace: Trace, size: Any, item: Callable[[Any], Any], start: int = 0) -> None:
-        self.trace = trace
-        self.size = size  # an int or a SizeTracer
-        self.item = item
-        self.start = start
-
-    @classmethod
-    def of(cls, trace: Trace, items: Any) -> Counting | None:
-        """What `items` is, or None: Python's iteration of it."""
-        kind = type(items)
-        if kind is range:
-            return cls(trace, len(items), lambda place: items.start + place * items.step)
-        if kind is Numbers:
-            return items.counting()
-        if issubclass(kind, Tracer) and items._value.type.shape:
-            return cls(trace, trace.expose(items._value.type.shape[0]), lambda place: items[place])
-        if kind is Together:
-            inner = [cls.of(trace, each) for each in items.parts]
-            if any(each is None for each in inner):
-                return None
-            return items.counting([each for each in inner if each is not None])
-        return None
-
-    def has_known_length(self) -> bool:
-        """Whether the number of turns is in the text of the program."""
-        return type(self.size) is int
-
-    def length(self) -> int:
-        return self.size
-
-    def after(self, turns: int) -> Counting:
-        """The rest."""
-        return Counting(self.trace, self.size, self.item, turns)
-
-    def range(self) -> Range:
-        return Range(self.trace, self.start, self.size)
-
-
-class Numbers:
-    """`range(...)` of which a bound is known at run time only."""
-
-    __slots__ = ("_start", "_step", "_stop", "_trace")
-
-    def __init__(self, trace: Trace, start: Any, stop: Any, step: int) -> None:
-        self._trace = trace
-        self._start, self._stop, self._step = start, stop, step
-
-    def counting(self) -> Counting:
-        """See `Counting`."""
-        start, stop, step = self._start, self._stop, self._step
-        span = stop - start if step > 0 else start - stop
-        size = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
-        if type(size) is int:
-            size = max(size, 0)
-        return Counting(self._trace, size, lambda place: start + place * step)
-
-    @property
-    def __class__(self) -> type:
-        return range
-
-    def __iter__(self) -> Any:
-        return iter(self._range())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._range(), name)
-
-    def __len__(self) -> int:
-        return len(self._range())
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._range()[place]
-
-    def __reversed__(self) -> Any:
-        return reversed(self._range())
-
-    def __contains__(self, item: Any) -> bool:
-        return item in self._range()
-
-    def _range(self) -> range:
-        return range(int(self._start), int(self._stop), self._step)
-
-
-class Together:
-    """`zip` or `enumerate` of what a loop may count: also an iterator, as they are."""
-
-    __slots__ = ("_iterator", "_make", "parts")
-
-    def __init__(self, make: Callable[[], Any], parts: tuple, start: Any = None) -> None:
-        self.parts = parts
-        self._make = make
-        self._iterator: Any = start
-
-    def counting(self, inner: Sequence[Counting]) -> Counting | None:
-        """See `Counting`; None where lengths differ."""
-        trace = inner[0].trace
-        sizes = [each.size for each in inner]
-        shortest = sizes[0]
-        for size in sizes[1:]:
-            if size is not shortest and bool(size < shortest):
-                shortest = size
-        start = self._iterator
-
-        def item(place: Any) -> tuple:
-            found = tuple([each.item(place) for each in inner])
-            return found if start is None else (start + place, *found)
-
-        return Counting(trace, shortest, item)
-
-    def __iter__(self) -> Any:
-        return self._make()
-
-
-def python_calls(trace: Trace) -> dict[Any, Callable[..., Any]]:
-    """What rewritten code calls in place of builtins."""
-
-    def traced(*items: Any) -> bool:
-        return any(issubclass(type(item), Tracer) or type(item) is SizeTracer for item in items)
-
-    def range_(*bounds: Any) -> Any:
-        if not traced(*bounds) or len(bounds) > 3:
-            return range(*bounds)
-        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-        start, stop = (_as_int(trace, each) for each in (start, stop))
-        if type(step) is not int:
-            step = int(step)
-        if step == 0:
-            raise ValueError("range() arg 3 must not be zero")
-        return Numbers(trace, start, stop, step)
-
-    def enumerate_(items: Any, start: Any = 0) -> Any:
-        if Counting.of(trace, items) is None:
-            return enumerate(items, start)
-        return Together(lambda: enumerate(items, start), (items,), start)
-
-    def zip_(*items: Any, **options: Any) -> Any:
-        if options or not items or any(Counting.of(trace, each) is None for each in items):
-            return zip(*items, **options)
-        return Together(lambda: zip(*items), items)
-
-    def truth_of(item: Any) -> Any:
-        if issubclass(type(item), Tracer) and not item._value.type.shape:
-            return Tracer(trace, truth(trace, item), "python", False)
-        return bool(item)
-
-    def least(*items: Any, **options: Any) -> Any:
-        return _extreme(trace, min, operator.lt, items, options)
-
-    def greatest(*items: Any, **options: Any) -> Any:
-        return _extreme(trace, max, operator.gt, items, options)
-
-    return {
-        min: least,
-        max: greatest,
-        range: range_,
-        enumerate: enumerate_,
-        zip: zip_,
-        bool: truth_of,
-    }
-
-
-def _extreme(
-    trace: Trace, builtin: Any, relation: Any, items: tuple, options: dict[str, Any]
-) -> Any:
-    """`min` or `max`: the first of those that none is less than."""
-    given = list(items)
-    if len(given) == 1 and type(given[0]) in (list, tuple):
-        given = list(given[0])
-    if options or not any(_is_number(each) for each in given) or len(given) < 2:
-        return builtin(*items, **options)
-    found = given[0]
-    for each in given[1:]:
-        better = relation(each, found)
-        if isinstance(better, Tracer) and better._value.constant is None:
-            kinds = [kind_of(trace, item) for item in (each, found)]
-            kind = joined(trace, *kinds, False)
-            if kind is None or kind.type is None or kind.type.shape:
-                trace.refuse("branch", f"{builtin.__name__} of {kinds[0]} and {kinds[1]}")
-            mask, sides = truth(trace, better), []
-            for item, own in zip((each, found), kinds, strict=True):
-                values = values_of(trace, item, own)
-                sides.append(as_kind(trace.builder, values, own, kind))
-            chosen = [trace.builder.emit(select, (mask, *pair)) for pair in zip(*sides)]
-            found = stand_in(trace, kind, tuple(chosen))
-        elif better:
-            found = each
-    return found
-
-
-def _is_number(item: Any) -> bool:
-    if type(item) is SizeTracer:
-        return True
-    return issubclass(type(item), Tracer) and not item._value.type.shape
-
-
-def _as_int(trace: Trace, item: Any) -> Any:
-    """A bound of a range: an int of Python's."""
-    if not issubclass(type(item), Tracer):
-        return item if type(item) is SizeTracer else item.__index__()
-    from .numpy.arguments import size_of_number
-
-    return trace.expose(size_of_number(trace, item))
 
 
 __all__ = ["Statements"]

@@ -11,6 +11,7 @@ In-place operators bind the handle to another value, and with it the handles tha
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -80,12 +81,19 @@ class Tracer:
         for reference in views or ():
             view = reference()
             if view is not None:
-                view.forget()
+                try:
+                    del view._value
+                except AttributeError:  # it is to be taken anew already
+                    continue
 
     def _forget(self) -> None:
         """Another array was written to that this one may be, or not: it is not asked for again."""
-        self._bind(self._value)
-        del self._value
+        for reference in self._views or ():
+            view = reference()
+            if view is not None:
+                view.forget()
+        with contextlib.suppress(AttributeError):
+            del self._value
 
     def _taken(self) -> Value:
         self._trace.refuse("assign", "an array may have been changed by another name")

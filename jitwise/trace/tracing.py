@@ -204,7 +204,8 @@ class Trace:
         found = self.exposed.get(size)
         if found is not None:
             return found
-        if not self.values.is_open(size) and abs(self.hint(size)) >= 2**62:  # beyond 64 bits
+        unknown = self.values.open and self.values.is_open(size)
+        if not unknown and abs(self.hint(size)) >= 2**62:  # beyond 64 bits
             for name in sorted(dims.symbols_of(size)):
                 self.number(Dim.symbol(name))
             return self.hint(size)
@@ -269,7 +270,7 @@ class Trace:
             return False
         self.require("eq", difference)
         later = self.measurements.symbols
-        outer = not self.inner or not is_inner(self, difference)
+        outer = not (self.inner and is_inner(self, difference))
         if outer and (not later or later.isdisjoint(dims.symbols_of(difference))):
             solved = substitution_for(difference, self.substitution)
             if solved is not None:
