@@ -250,6 +250,7 @@ __all__ = [
     "case",
     "clamped",
     "is_new",
+    "is_own",
     "meet",
     "names_of_leaves",
     "share",

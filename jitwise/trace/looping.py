@@ -34,7 +34,7 @@ from .carried import (
     take,
     values_of,
 )
-from .control import Branch, alias, is_new, names_of_leaves, truth
+from .control import Branch, alias, is_new, is_own, names_of_leaves, truth
 from .syntax.names import UNBOUND
 from .tracer import Tracer
 
@@ -95,6 +95,7 @@ class Loop:
         self.names = names
         self.slots: list[_Slot] = []
         self.handles: list[Tracer] = []
+        self._before: dict[int, Value] = {}  # of handles that may not be asked for later
         self.form = Form(None)
 
     def run(self, carry: Any) -> Any:
@@ -141,9 +142,10 @@ class Loop:
                 inputs.extend(values)
                 seen.append(leaf)
             for handle in self.handles:
-                value = opened.given(handle._value.type, handle._value)
-                handle._bind(value)
-                inputs.append(value)
+                first = self._before.get(id(handle)) or handle._value
+                inputs.append(opened.given(first.type, first))
+                if handle._is_known():
+                    handle._bind(inputs[-1])
             found = (self.test if what == "test" else self.body)(self.form.build(seen))
             return trace.wrap(truth(trace, found)) if what == "test" else found
 
@@ -175,7 +177,11 @@ class Loop:
                 if leaf is slot.item:
                     continue
                 slot.is_held, settled = False, False
+                # What it was may be read on, by another name.
                 self.handles = [each for each in self.handles if each is not slot.item]
+                if is_own(slot.item) and slot.item._is_known():
+                    self.handles.append(slot.item)
+                    self._before[id(slot.item)] = slot.item._value
             after = self._joined(slot, kind)
             if after is None:
                 raise CarryError(
@@ -185,8 +191,7 @@ class Loop:
                 slot.kind, settled = after, False
             twice = sum(each is leaf for each in body.leaves) > 1
             slot.shares = kind.name == "array" and (twice or not is_new(body.region, leaf))
-        carried = [slot.item for slot in self.slots if slot.is_carried()]
-        known = set(map(id, (*self.handles, *carried)))
+        known = set(map(id, self.handles))
         added = [handle for number, (handle, _) in body.written.items() if number not in known]
         self.handles += added
         return settled and not added
@@ -246,12 +251,16 @@ class Loop:
         """
         test, asked = self._open("test")
         count = len(inputs) - len(self.handles)
-        if [value for _, value in test.written.values()] != asked[count:]:
+        before = [value for place, value in enumerate(asked[count:]) if self._is_kept(place, test)]
+        if [value for _, value in test.written.values()] != before:
             self.trace.refuse("loop", "its test writes to an array")
         kinds = [slot.kind if slot.is_carried() else _HELD for slot in self.slots]
         outputs = body.given(kinds)
         changed, same = [], []
         for place, handle in enumerate(self.handles, count):
+            if id(handle) not in body.written:
+                self._require_unread(body, inputs[place])
+                continue
             final = body.region.local(body.written[id(handle)][1])
             (same if final is inputs[place] else changed).append(place)
             outputs += [] if final is inputs[place] else [final]
@@ -267,6 +276,17 @@ class Loop:
         }
         self.handles = [self.handles[place - count] for place in (*changed, *same)]
         return graphs, self.handles[: len(changed)], taken
+
+    def _is_kept(self, place: int, part: Branch) -> bool:
+        return id(self.handles[place]) in part.written
+
+    def _require_unread(self, body: Branch, value: Value) -> None:
+        """End the trace when a body reads an array that it changes by another name: in the next
+        turn it reads what was changed.
+        """
+        used = {operand for op in body.region.ops for operand in op.operands}
+        if value in used or any(value in values for values in body.values):
+            self.trace.refuse("loop", "it changes an array that it reads by another name")
 
     def _leaf(self, slot: _Slot, results: list[Value]) -> Any:
         """What a slot is after the loop, whose results these are."""

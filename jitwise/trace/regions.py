@@ -127,9 +127,10 @@ class Region(Builder):
         trace = self.trace
         region, trace.region = trace.region, None
         for handle, value, hint in self._before.values():
-            self.written[id(handle)] = (handle, handle._value)
-            handle._bind(value)
-            handle._hint = hint
+            if handle._is_known():
+                self.written[id(handle)] = (handle, handle._value)
+                handle._bind(value)
+                handle._hint = hint
         trace.region = region
         for view in self.retaken:
             view.forget()
@@ -160,12 +161,14 @@ def region(trace: Trace, name: str) -> Iterator[Region]:
     try:
         yield opened
     finally:
-        opened.settle()
-        trace.builder, trace.region, trace.stamp = around, former, stamp
-        for each in _FORGOTTEN:
-            setattr(trace, each, kept[each])
-        trace.agreed, trace.nonnegative = agreed, nonnegative
-        trace.measurements.sizes, trace.measurements.calls = sizes, calls
+        try:
+            opened.settle()
+        finally:
+            trace.builder, trace.region, trace.stamp = around, former, stamp
+            for each in _FORGOTTEN:
+                setattr(trace, each, kept[each])
+            trace.agreed, trace.nonnegative = agreed, nonnegative
+            trace.measurements.sizes, trace.measurements.calls = sizes, calls
 
 
 def is_inner(trace: Trace, size: Size) -> bool:

@@ -26,6 +26,7 @@ from ..ir.graph import Value
 from ..ops.integer import not_
 from .control import Branch, meet, truth
 from .counted import counted
+from .either import Either
 from .held import Held, written_to
 from .iterated import Counting, math_calls, python_calls
 from .looping import Loop
@@ -98,6 +99,8 @@ class Statements:
             return None
         if test._value.constant is not None or type(test._hint) is np.ndarray:
             return None
+        if kind is Either:
+            return truth(self.trace, test)
         if test._kind == "python" and test._value.op is None and self.trace.region is None:
             return None if type(test._hint) is bool else truth(self.trace, test)
         return truth(self.trace, test)
@@ -234,8 +237,8 @@ class Statements:
         guards = trace.root.guards
         count = len(guards)
         with region(trace, f"test_{trace.next_region()}"):
-            asked = test(*values)
-        if len(guards) == count or self._open(asked) is not None:
+            is_open = self._open(test(*values)) is not None
+        if len(guards) == count or is_open:
             return False
         for key in list(guards)[count:]:  # nothing rests on them
             del guards[key]

@@ -95,6 +95,14 @@ class Tracer:
         with contextlib.suppress(AttributeError):
             del self._value
 
+    def _is_known(self) -> bool:
+        """Whether it may be asked for: see `_forget`."""
+        try:
+            object.__getattribute__(self, "_value")
+        except AttributeError:
+            return False
+        return True
+
     def _taken(self) -> Value:
         self._trace.refuse("assign", "an array may have been changed by another name")
 
