@@ -260,8 +260,6 @@ def _emit(
     trace: Trace, name: str, source: tuple[str, int], call: _Call, types: tuple[ArrayType, ...]
 ) -> list[Any]:
     draws = trace.draws
-    if draws.order is None:
-        draws.order = trace.builder.constant(0, ORDER.dtype)
     attrs = {
         "generator": source,
         "method": name,
@@ -269,8 +267,9 @@ def _emit(
         "changed": call.changed,
         "types": types,
     }
-    operands = (draws.order, *[each._value for each in call.operands])
-    draws.order, *results = trace.builder.emit(draw, operands, attrs)
+    operands = (draws.begin(), *[each._value for each in call.operands])
+    order, *results = trace.builder.emit(draw, operands, attrs)
+    draws.follow(order)
     return results
 
 
@@ -279,7 +278,8 @@ def _emit(
 
 def _sample(trace: Trace, kind: type, call: _Call, shape: Shape) -> Any:
     """What the method gives for made-up parameters. Ends the trace when the rule is wrong."""
-    small = {name: min(size, _LEAST_SIZE) for name, size in trace.values.items()}
+    small = dict.fromkeys(trace.values.open, _LEAST_SIZE)
+    small |= {name: min(size, _LEAST_SIZE) for name, size in trace.values.items()}
     for values in (small, trace.values):
         for start in _STARTS:
             given = [_made_up(call, k, values, start) for k in range(len(call.operands))]

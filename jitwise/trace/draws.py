@@ -17,7 +17,9 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..ops.draw import ORDER
 from .captures import Path, chain_of, key_of
+from .tracer import Tracer
 
 if TYPE_CHECKING:
     from ..ir.graph import Value
@@ -102,10 +104,30 @@ class Draws:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.rows: list[Path] = []
-        self.order: Value | None = None  # the result of the last draw that orders
+        self._last: Tracer | None = None  # stands for the result of the last draw that orders
         self._made = 0
         self._places: dict[tuple, int] = {}
         self._known: dict[int, tuple[Any, GeneratorProxy]] = {}
+
+    @property
+    def order(self) -> Value | None:
+        """The result of the last draw that orders."""
+        return None if self._last is None else self._last._value
+
+    def begin(self) -> Value:
+        """What the next draw follows. It is carried by loops and comes out of branches as an array
+        does that is written to.
+        """
+        if self._last is None:
+            first = self.trace.root.constant(0, ORDER.dtype)
+            self._last = Tracer(self.trace, first, "scalar")
+            self._last._fresh = 1
+        return self._last._value
+
+    def follow(self, order: Value) -> None:
+        """A draw has taken place."""
+        assert self._last is not None
+        self._last._bind(order)
 
     def stand_in(self, value: Any, path: Path, name: str) -> GeneratorProxy:
         """What stands for the generator that is at `path`, whichever there is at each call."""

@@ -90,7 +90,10 @@ def _items(item: Any) -> list[Any] | None:
         return list(item)
     if kind.__module__ == "builtins" or issubclass(kind, (Tracer, SizeTracer, np.generic)):
         return None
-    own = getattr(item, "__dict__", None)
+    try:  # what stands for a generator or another object answers for none of its own
+        own = object.__getattribute__(item, "__dict__")
+    except AttributeError:
+        return None
     return [*own, *own.values()] if type(own) is dict and not isinstance(item, type) else None
 
 
