@@ -206,8 +206,12 @@ class Statements:
     ) -> tuple:
         """See the module docstring."""
         trace = self.trace
+        writes, by_sizes = self._looked_at(test, values)
+        if writes:
+            held = Held((test, body), values)
+            return self._looped(lambda: self._tested_after(test, body, names, values), held)
         turns, before = 0, trace.builder.emitted
-        while not self._is_decided_by_sizes(test, values, turns):
+        while not by_sizes:
             asked = test(*values)
             if self._open(asked) is not None:
                 break
@@ -218,31 +222,55 @@ class Statements:
             values = body(*values)
             turns += 1
         held = Held((test, body), values)
-        loop = Loop(
-            trace,
-            lambda carry: self._tested(test(*carry)),
-            lambda carry: tuple(body(*carry)),
-            promotes=False,
-            what="the loop",
-            names=names,
-            guesses=written_to(body),
+        loop = self._loop(
+            lambda carry: self._tested(test(*carry)), lambda carry: tuple(body(*carry)), names, body
         )
         return self._looped(lambda: loop.run(tuple(values)), held)
 
-    def _is_decided_by_sizes(self, test: Callable[..., Any], values: tuple, turns: int) -> bool:
-        """Whether sizes of this call say that a loop turns: other calls may turn otherwise."""
+    def _loop(
+        self,
+        test: Callable[[Any], Any],
+        body: Callable[[Any], Any],
+        names: tuple[str, ...],
+        part: Callable[..., tuple],
+    ) -> Loop:
+        guesses = written_to(part)
+        return Loop(self.trace, test, body, promotes=False, names=names, guesses=guesses)
+
+    def _tested_after(
+        self,
+        test: Callable[..., Any],
+        body: Callable[..., tuple],
+        names: tuple[str, ...],
+        values: tuple,
+    ) -> tuple:
+        """A loop that carries what its test said, which is asked at the end of each turn."""
+
+        def asked(carry: tuple) -> Any:
+            value = truth(self.trace, self._tested(test(*carry)))
+            return Tracer(self.trace, value, "python", False)
+
+        def turn(state: tuple[Any, tuple]) -> tuple[Any, tuple]:
+            after = tuple(body(*state[1]))
+            return asked(after), after
+
+        loop = self._loop(lambda state: state[0], turn, names, body)
+        return loop.run((asked(values), tuple(values)))[1]
+
+    def _looked_at(self, test: Callable[..., Any], values: tuple) -> tuple[bool, bool]:
+        """Whether a test does more than to look (draws random numbers, or writes to an array); and
+        whether sizes of this call say what it gives: other calls may turn otherwise.
+        """
         trace = self.trace
-        if turns or not any(type(value) is SizeTracer for value in values):
-            return False
         guards = trace.root.guards
         count = len(guards)
-        with region(trace, f"test_{trace.next_region()}"):
+        with region(trace, f"test_{trace.next_region()}") as opened:
             is_open = self._open(test(*values)) is not None
-        if len(guards) == count or is_open:
-            return False
-        for key in list(guards)[count:]:  # nothing rests on them
+        added = list(guards)[count:]
+        for key in added:  # nothing rests on them
             del guards[key]
-        return True
+        by_sizes = any(type(value) is SizeTracer for value in values)
+        return bool(opened.written), by_sizes and bool(added) and not is_open
 
     def _tested(self, item: Any) -> Any:
         return Tracer(self.trace, item.value, "python", False) if type(item) is Truth else item
