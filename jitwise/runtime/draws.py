@@ -26,6 +26,7 @@ from ..ops.call import named, results_of
 from ._native import journal, place, set_rewind
 from .host_call import HostCall, dims_in, reporting
 
+_DOUBLE = np.dtype(np.float64)
 _NOTHING = np.int64(0)  # the result that orders
 Given = tuple[Any, ...]  # what the machine passes: the order, operands, sizes
 
@@ -45,6 +46,30 @@ class DrawCall(HostCall):
         self.changed = attrs["changed"] + 1 if attrs["changed"] >= 0 else 0
         self.dtypes = [each.dtype for each in attrs["types"]]
         self.shapes = [_value(each.shape, places) for each in attrs["types"]]
+        plain = all(each[0] == "plain" and not dims_in(each[1]) for _, each in attrs["arguments"])
+        is_number = len(attrs["types"]) == 1 and not attrs["types"][0].shape
+        self.number_drawn: Callable[..., Any] | None = None  # a shorter way, where there is one
+        if plain and is_number and self.how == "place" and not self.changed:
+            self.constants = tuple([each(()) for each in self.by_place])
+            self.options = {name: each(()) for name, each in self.by_name}
+            self.dtype = self.dtypes[0]
+            self.number_drawn = self._draw_number
+
+    def _draw_number(self, *given: Any) -> Any:
+        """One number, by arguments of the program's text: nothing is asked but the generator."""
+        notes, source = journal(), place(self.number)
+        if id(source) not in notes:
+            notes[id(source)] = (source, _state(source))
+        try:
+            result = getattr(source, self.method)(*self.constants, **self.options)
+        except Exception as error:
+            error.__dict__["raised_by_numpy"] = True
+            raise error.with_traceback(None)  # noqa: B904
+        if type(result) is float and self.dtype == _DOUBLE:
+            return _NOTHING, result
+        array = np.asarray(result)
+        fits = array.dtype == self.dtype and not array.shape
+        return (_NOTHING, result) if fits else (None, None)
 
     def __call__(self, *given: Any) -> Any:
         try:

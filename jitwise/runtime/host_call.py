@@ -145,5 +145,6 @@ def called_for(op: Op) -> Called:
     if op.primitive is draw:
         from .draws import DrawCall
 
-        return Called(DrawCall(op, sizes), sizes)
+        found = DrawCall(op, sizes)
+        return Called(found if found.number_drawn is None else found.number_drawn, sizes)
     return Called(HostCall(op, sizes), sizes)
