@@ -306,7 +306,8 @@ class State:
                 call.bound_kwargs,
                 fastmath=self.options.fastmath,
                 static=call.static,
-                control_flow=self._control_flow(again),
+                # What was decided for one call, and not for the next, is not decided again.
+                control_flow=("on" if again else "auto") if self.options.control_flow else "off",
             )
             detail["ops"] = len(traced.graph.ops)
             detail["guards"] = len(traced.graph.guards) + len(traced.guards)
@@ -320,14 +321,6 @@ class State:
         except Exception as error:
             raise fault_of(self.function, "compiling it", error) from error
         return Version(traced, executable)
-
-    def _control_flow(self, again: bool) -> str:
-        """How `trace_call` is to take branches and loops. What was decided for one call, and not
-        for the next, is not decided by the trace of the next.
-        """
-        if not self.options.control_flow:
-            return "off"
-        return "on" if again else "auto"
 
     def _fail(self, call: Call, known: Signature, failure: CannotTrace) -> bool:
         """A trace ended. An error NumPy itself would raise says nothing of other calls: they are

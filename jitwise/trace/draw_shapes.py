@@ -23,7 +23,7 @@ from ..ir import dims
 from ..ir.dims import Dim, Size
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..ops.call import Template, called, results_of
-from ..ops.draw import ORDER, draw
+from ..ops.draw import draw
 from .memory import write
 from .size import SizeTracer
 from .tracer import Tracer

@@ -239,7 +239,8 @@ def write(target: Tracer, value: Value) -> None:
     shares it.
     """
     trace: Trace = target._trace
-    trace.refuse_swapped(target._value)  # whose byte order the new value would lose
+    if trace.swapped:
+        trace.refuse_swapped(target._value)  # whose byte order the new value would lose
     if not target._fresh:
         _write_callers(trace, target._base if isinstance(target, View) else target)
     if target._shared:

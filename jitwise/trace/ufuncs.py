@@ -501,6 +501,5 @@ __all__ = [
     "apply",
     "call_ufunc",
     "operate",
-    "require_hint",
 ]
 ABOVE.update(operate=operate, call_ufunc=call_ufunc, require_hint=require_hint)

@@ -187,7 +187,7 @@ def test_a_program_that_would_write_to_an_argument_has_not_when_it_is_refused(mo
 
 
 def test_a_failure_of_our_own_host_call_is_a_fault(monkeypatch):
-    monkeypatch.setattr(jitwise.runtime.host_call, "_resolve", None)
+    monkeypatch.setattr(jitwise.runtime.host_call, "reporting", None)
     with config.override(verify=0):
         told_once(jit(largest), Z, doing="running it")
     with config.override(verify=1), pytest.raises(JitwiseBug, match="running it"):
@@ -197,7 +197,7 @@ def test_a_failure_of_our_own_host_call_is_a_fault(monkeypatch):
 def test_what_numpy_raises_too_is_no_fault(monkeypatch):
     jitted = jit(largest)
     same(jitted(Z), largest(Z))
-    monkeypatch.setattr(jitwise.runtime.host_call, "_resolve", None)
+    monkeypatch.setattr(jitwise.runtime.host_call, "reporting", None)
     monkeypatch.setattr(jitted.state, "function", raises(TypeError("NumPy's words")))
     count = recorder.counts["bug"]
     for _ in range(2):

@@ -144,7 +144,7 @@ def test_results_are_whose_they_are_whether_numpy_warns_or_not(name, layout):
 
 
 def test_results_are_fresh_where_only_some_calls_are_compiled():
-    @jit
+    @jit(control_flow=False)
     def function(x, b, count):
         for _ in range(count):
             b = b / 1

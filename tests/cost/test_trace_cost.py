@@ -36,9 +36,13 @@ def repeated(step, count):
 def cost(step, count_calls, lengths=(40, 120)):
     """Python calls and ops of one step; the calls of this file's own functions not counted."""
     calls, ops = Counter(), 0
-    jit(repeated(step, 1)).trace(SQUARE, SQUARE.copy())  # what a process does once
+    jit(repeated(step, 1), control_flow=False).trace(
+        SQUARE, SQUARE.copy()
+    )  # what a process does once
     for sign, length in zip((-1, 1), lengths, strict=True):
-        found = count_calls(jit(repeated(step, length)).trace, SQUARE, SQUARE.copy())
+        found = count_calls(
+            jit(repeated(step, length), control_flow=False).trace, SQUARE, SQUARE.copy()
+        )
         for name, number in found.by_name.items():
             calls[name] += sign * number * (not name.startswith(__name__))
         ops += sign * len(found.result.graph.ops)
@@ -145,7 +149,7 @@ def shallow_stack():
 
 def test_a_function_of_10_000_ops_is_traced_compiled_printed_run_and_freed(shallow_stack):
     before = operations()
-    function, x = jit(chain(10_000)), np.linspace(0, 1, 7)
+    function, x = jit(chain(10_000), control_flow=False), np.linspace(0, 1, 7)
     expected = chain(10_000)(x)
     for _ in range(2):
         np.testing.assert_allclose(function(x), expected, rtol=1e-9)
@@ -165,7 +169,7 @@ def test_a_function_of_10_000_ops_is_traced_compiled_printed_run_and_freed(shall
 
 
 def test_a_function_of_100_000_ops_is_traced_compiled_and_run(shallow_stack):
-    function, x = jit(chain(100_000)), np.linspace(0, 1, 7)
+    function, x = jit(chain(100_000), control_flow=False), np.linspace(0, 1, 7)
     result = function(x)
     assert result.shape == (7,) and np.isfinite(result).all()
     assert (function.state.traces, function.state.compiles) == (1, 1)
@@ -176,7 +180,7 @@ def test_the_calls_of_an_op_do_not_grow_with_the_length_of_the_function(what, co
     x = np.linspace(0, 1, 7)
     totals = []
     for length in (1_000, 2_000, 4_000):
-        function = jit(chain(length))
+        function = jit(chain(length), control_flow=False)
         totals.append(count_calls(function.trace if what == "trace" else function, x).total)
     first, second = totals[1] - totals[0], totals[2] - totals[1]
     assert second <= 2.1 * first

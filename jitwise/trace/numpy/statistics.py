@@ -164,8 +164,9 @@ def mean(
     if target is not None and own.kind == "c" and target.kind not in "cb":
         trace.refuse("argument", "a mean of complex numbers in a real dtype")  # NumPy warns
     unusual = target is not None and target.kind not in "fc"
-    require_enough(trace, _items(operand, axes), "mean")
-    if is_masked(where):
+    if not is_masked(where):
+        require_enough(trace, _items(operand, axes), "mean")
+    else:
         unusual = unusual or not _is_countable(trace, operand, where)
     if unusual or out is not None:
         options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
@@ -252,8 +253,9 @@ def var(
     axes = axes_of(trace, axis, operand.ndim)
     size = _items(operand, axes)
     degrees = dims.subtract(size, ddof.size if isinstance(ddof, SizeTracer) else int(ddof))
-    require_enough(trace, size, "var")
-    require_enough(trace, degrees, "var")
+    if not counted:
+        require_enough(trace, size, "var")
+        require_enough(trace, degrees, "var")
     if dtype is not None:
         dtype = dtype_of(trace, dtype)
         if operand._value.type.dtype.kind == "c":
