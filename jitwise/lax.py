@@ -22,7 +22,15 @@ from typing import Any
 
 import numpy as _np
 
-from .lax_control import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+from .lax_control import (
+    associative_scan,
+    cond,
+    fori_loop,
+    map,  # noqa: A004 - jax calls it so
+    scan,
+    switch,
+    while_loop,
+)
 
 _slice = slice  # this module's own `slice` is jax's
 _KINDS = {

@@ -246,6 +246,7 @@ def bounded(trace: Trace, counter: Any, low: Size, high: Size) -> None:
 
 __all__ = [
     "Branch",
+    "alias",
     "bounded",
     "case",
     "clamped",
@@ -253,6 +254,5 @@ __all__ = [
     "is_own",
     "meet",
     "names_of_leaves",
-    "share",
     "truth",
 ]

@@ -323,7 +323,7 @@ def _require_result(trace: Trace, result: Tracer, operands: Sequence[Tracer]) ->
     """Check that Python does not raise ValueError or OverflowError: that a result of finite numbers
     is finite, and one of infinite numbers is a number.
     """
-    fits = np.isfinite(result)
+    fits: Any = np.isfinite(result)
     for operand in operands:
         strange = np.logical_and(np.isinf(operand), np.logical_not(np.isnan(result)))
         fits = np.logical_or(fits, np.logical_or(np.isnan(operand), strange))

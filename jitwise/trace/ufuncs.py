@@ -67,19 +67,13 @@ _OF_COMPLEX = {np.add, np.subtract, np.multiply, np.true_divide, np.power, np.eq
 _RING = {np.add, np.subtract, np.multiply, np.negative, np.positive}
 _COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
 SCALARS = {dtype.type for dtype in DTYPE_NAMES}
-REDUCTIONS: dict[
-    np.ufunc, Callable[..., Any]
-] = {}  # ufunc -> handler of ufunc.reduce; filled by trace.numpy
-ACCUMULATIONS: dict[np.ufunc, Callable[..., Any]] = {}
-GENERALIZED: dict[np.ufunc, Callable[..., Any]] = {}  # those that work on whole axes
+Handlers = dict[np.ufunc, Callable[..., Any]]
+REDUCTIONS: Handlers = {}  # of ufunc.reduce; filled by trace.numpy
+ACCUMULATIONS: Handlers = {}
+GENERALIZED: Handlers = {}  # those that work on whole axes
 _BOOL, _DOUBLE, _COMPLEX = np.dtype(np.bool_), np.dtype(np.float64), np.dtype(np.complex128)
 _ALL_COMPLEX = sys.version_info < (3, 14)  # a float beside a complex number is made complex
-_PROMOTES: dict[type, Any] = {
-    bool: np.dtype(np.bool_),
-    int: int,
-    float: float,
-    complex: complex,
-}
+_PROMOTES: dict[type, Any] = {bool: _BOOL, int: int, float: float, complex: complex}
 
 
 def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
@@ -488,7 +482,6 @@ def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple) -> Any:
 
     left, right = (strong(trace, item) for item in inputs)
     shape = left._value.type.shape + (1,) * right.ndim
-
     column = trace.emit(reshape, (left,), {"sizes": shape}, left._kind)
     return apply(trace, ufunc, [column, right])
 

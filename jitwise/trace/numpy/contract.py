@@ -299,7 +299,7 @@ def multi_dot(trace: Trace, arrays: Any, *, out: Any = None) -> Tracer:
     operands = [trace.lift(each) for each in arrays]
     shapes = [each._value.type.shape for each in operands]
     if len(operands) == 2:
-        return dot(trace, *operands, out)
+        return dot(trace, operands[0], operands[1], out)
     ends = (shapes[0], shapes[-1])
     if not all(len(s) == 2 for s in shapes[1:-1]) or not all(len(s) in (1, 2) for s in ends):
         trace.refuse("error", "LinAlgError: two-dimensional arrays are required")

@@ -71,7 +71,7 @@ def _places(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list
 
 def _one_place(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
     """Of `ravel_multi_index`."""
-    places = first(shapes)
+    places: Any = first(shapes)
     if type(places) is not list:
         return [places[1:]]
     return [trace.broadcast_shapes([of_array(trace, place) for place in places])]
