@@ -113,7 +113,7 @@ def test_strings_enums_functions_and_none_are_static_without_being_asked():
 
 def test_python_numbers_are_inputs_and_their_use_by_python_is_a_guard():
     def f(x, n, scale, flag):
-        for _ in range(n):
+        for _ in list(range(n)):
             x = x * scale
         return x if flag else -x
 

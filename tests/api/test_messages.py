@@ -23,14 +23,14 @@ LOG: list[int] = []
 
 
 def repeated(x, n):
-    for _ in range(n):
+    for _ in list(range(n)):
         x = x + 1
     return x
 
 
 def by_size(x):
     total = 0.0
-    for i in range(len(x)):
+    for i in list(range(len(x))):
         total = total + x[i]
     return total
 
@@ -131,7 +131,7 @@ def generated(x):
 
 
 def branched(x):
-    return x if x.sum() > 0 else -x
+    return x if x.sum() in (5.0, 7.0) else -x
 
 
 def masked(x):
@@ -215,7 +215,7 @@ def program(tmp_path, text, *options, **environment):
 FALLS_BACK = """
 @jit
 def f(x):
-    return x if x.sum() > 0 else -x
+    return x if x.sum() in (3.0, 7.0) else -x
 
 for _ in range(3):
     f(np.ones(3))
