@@ -5,8 +5,7 @@
 The functions are called once for each graph that they become, in a region (see `regions`). What
 they give is joined (see `carried`), and so is what becomes of the arrays that they write to.
 
-An array that a branch gives may be one that lies around: it is not known which memory it is, and
-after a write to it the other is not asked for (see `alias`).
+An array that a branch gives may be one that lies around, or that it gives twice: see `sharing`.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from .carried import (
     take,
     values_of,
 )
-from .memory import View
-from .regions import Region, region
+from .regions import region
+from .sharing import family, is_unknown, link, may_be_one, share
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -124,18 +123,46 @@ def meet(
     for place, kind in enumerate(kinds):
         values = take(results, kind)
         leaf = stand_in(trace, kind, values) if values else kind.static
-        if kind.name == "array":
-            found = [part.leaves[place] for part in parts]
-            if isinstance(found[0], Tracer) and all(each is found[0] for each in found):
-                leaf = found[0]
-            pairs = zip(parts, found, strict=True)
-            sources = [each for part, each in pairs if not is_new(part.region, each)]
-            if sources and leaf is not found[0]:
-                alias(leaf, *sources)
+        if kind.name == "array" and isinstance(parts[0].leaves[place], Tracer):
+            if all(part.leaves[place] is parts[0].leaves[place] for part in parts):
+                leaf = parts[0].leaves[place]
         leaves.append(leaf)
+    _note_families(trace, parts, kinds, leaves)
     for handle, result in zip(handles, results, strict=True):
         handle._bind(result)
     return parts[0].form.build(leaves)
+
+
+def _note_families(
+    trace: Trace, parts: Sequence[Branch], kinds: Sequence[Kind], leaves: Sequence[Any]
+) -> None:
+    """Note which arrays around the results may be, and which of them may be one."""
+    places = [
+        place
+        for place, kind in enumerate(kinds)
+        if kind.name == "array" and all(part.leaves[place] is not leaves[place] for part in parts)
+    ]
+    around: dict[int, dict[int, Tracer]] = {place: {} for place in places}
+    pairs = []
+    for part in parts:
+        kin = {place: family(trace, part.leaves[place]) for place in places}
+        for place in places:
+            for number, each in kin[place].items():
+                if each._fresh < part.region.number:
+                    around[place][number] = each
+        pairs += [
+            (leaves[place], leaves[other])
+            for index, place in enumerate(places)
+            for other in places[:index]
+            if may_be_one(kin[place], part.leaves[other])
+        ]
+    for place in places:
+        given = [part.leaves[place] for part in parts]
+        link(leaves[place], around[place].values())
+        if any(map(is_unknown, given)):
+            share((leaves[place], *around[place].values()))
+    for leaf, other in pairs:
+        link(leaf, [other])
 
 
 def names_of_leaves(form: Form, variables: Sequence[str]) -> list[str]:
@@ -190,33 +217,6 @@ def _require_bound(
         trace.check(trace.wrap(taken), "a variable without a value")
 
 
-def is_new(opened: Region, leaf: Any) -> bool:
-    """Whether an array is none that lies around, and shares no memory with one."""
-    if not isinstance(leaf, Tracer):
-        return not isinstance(leaf, np.ndarray)
-    return type(leaf) is not View and leaf._fresh >= opened.number and not leaf._shared
-
-
-def is_own(item: Any) -> bool:
-    """Whether an array is one that the program makes, and known by one handle only."""
-    return type(item) is Tracer and item._fresh > 0 and not item._shared
-
-
-def alias(leaf: Any, *sources: Any) -> None:
-    """Note that an array may be one of others. Where those are the program's own, nobody asks for
-    them any more, as a rule: whoever does when the other was written to ends the trace.
-    """
-    if all(map(is_own, sources)):
-        known = leaf._trace.aliases
-        for source in sources:
-            known.setdefault(id(leaf), []).append(source)
-            known.setdefault(id(source), []).append(leaf)
-        return
-    for each in (leaf, *sources):
-        if isinstance(each, Tracer):
-            each._shared = True
-
-
 def truth(trace: Trace, item: Any) -> Value:
     """The bool that a test is, as a value."""
     operand = trace.lift(item)
@@ -250,8 +250,6 @@ __all__ = [
     "bounded",
     "case",
     "clamped",
-    "is_new",
-    "is_own",
     "meet",
     "names_of_leaves",
     "truth",

@@ -4,11 +4,11 @@
     for v in x:                      the same number, of which some operations make different ones
         if v > 0: s = s + v
 
-Its value is a f64 (or a bool), and beside it stands a code that only the running program knows: 0
-for an int or bool of Python's, 1 for a float, 2 for a NumPy scalar. Where that makes no difference
-- arithmetic with float64 arrays, functions of NumPy's, tests - it is a float64. With numbers of
-Python's it gives another number like itself, and so it may be returned. Everything else asks for
-its kind (`_kind`), which is NumPy's from then on: the program checks it.
+Its value is a f64 (or a bool), and beside it stands a code, which only the running program knows:
+0 for an int or bool of Python's, 1 for a float, 2 for a NumPy scalar. Where that makes no
+difference - arithmetic with float64 arrays, functions of NumPy's, tests - it is a float64. With
+numbers of Python's it gives another number like itself, and so it may be returned. Everything else
+asks for its kind (`_kind`), which is NumPy's from then on: the program checks it.
 """
 
 from __future__ import annotations

@@ -9,8 +9,11 @@ A body is called again until what it gives is what it takes: the carry is joined
     for i in ...: s = s + x[i]      and a float64 scalar after a turn: the loop carries one or the
                                     other, and which
 
-An array that a body gives may be one that lies around: then neither is written to later. What a
-loop begins with is not asked for any more when what it carries was written to (see `alias`).
+What stands for a carried array may be what the loop begins with, in any turn (see `sharing`); and
+when two are exchanged, what the other begins with. An array that a body gives may also be one that
+lies around, or one that it gives twice: then none of them is written to, in the loop and after it.
+When a write makes an array around be forgotten, the body is called again: what asks for it above
+the write does so after it, in the next turn.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ from .carried import (
     take,
     values_of,
 )
-from .control import Branch, alias, is_new, is_own, names_of_leaves, truth
+from .control import Branch, names_of_leaves, truth
+from .sharing import base_of, family, is_unknown, link, may_be_one, share
 from .syntax.names import UNBOUND
 from .tracer import Tracer
 
@@ -55,12 +59,20 @@ class _Slot:
         self.own = kind_of(trace, item)
         self.kind = self.own
         self.is_held = self.kind.name == "array" and isinstance(item, Tracer)
-        self.shares = False
+        self.shares = False  # its memory with others
+        self.leaf: Any = None  # what stands for it in the turn that is traced
+        self.sources = family(trace, item) if self.kind.name == "array" else {}
         # Taken here, since an array that is written to by another name is not asked for again.
         self._values = values_of(trace, item, self.own)
 
     def is_carried(self) -> bool:
         return self.kind.type is not None and not self.is_held
+
+    def note(self, leaf: Tracer) -> None:
+        """Note what arrays a stand-in of it may be."""
+        link(leaf, self.sources.values())
+        if self.shares or is_unknown(self.item):
+            share((leaf, *self.sources.values()))
 
     def first(self, trace: Trace) -> tuple[Value, ...]:
         """What it holds before the first turn, in its kind."""
@@ -95,7 +107,6 @@ class Loop:
         self.names = names
         self.slots: list[_Slot] = []
         self.handles: list[Tracer] = []
-        self._before: dict[int, Value] = {}  # of handles that may not be asked for later
         self.form = Form(None)
 
     def run(self, carry: Any) -> Any:
@@ -107,14 +118,17 @@ class Loop:
         trace = self.trace
         leaves, self.form = flatten(carry)
         self.slots = [_Slot(trace, leaf) for leaf in leaves]
+        _note_shared(self.slots)
         known = {id(slot.item) for slot in self.slots if slot.is_held}
         self.handles = [each for each in self.guesses if id(each) not in known]
         first: list[tuple] | None = None
         for _ in range(_MOST_TURNS):
+            count = len(trace.forgotten)
             body, inputs = self._open("body")
             if first is None:
                 first = _signature(body.region.ops)
-            if self._settled(body):
+            forgets = any(stamp < body.region.number for stamp in trace.forgotten[count:])
+            if self._settled(body) and not forgets:
                 break
         else:
             raise CarryError(f"{self.what} changes the types of what it carries at each turn")
@@ -126,6 +140,7 @@ class Loop:
     def _open(self, what: str) -> tuple[Branch, list[Value]]:
         """Call the body, or the test, once on stand-ins."""
         trace = self.trace
+        self.handles = [handle for handle in self.handles if handle._is_known()]
         inputs: list[Value] = []
 
         def run() -> Any:
@@ -136,28 +151,19 @@ class Loop:
                 if not slot.is_carried():
                     seen.append(slot.item)
                     continue
-                values, leaf = given(trace, opened, slot.kind, slot.first(trace))
-                if slot.kind.name == "array":  # in the first turn it is the array that was given
-                    self._alias(leaf, slot)
+                values, slot.leaf = given(trace, opened, slot.kind, slot.first(trace))
+                if slot.kind.name == "array":
+                    slot.note(slot.leaf)
                 inputs.extend(values)
-                seen.append(leaf)
+                seen.append(slot.leaf)
             for handle in self.handles:
-                first = self._before.get(id(handle)) or handle._value
-                inputs.append(opened.given(first.type, first))
-                if handle._is_known():
-                    handle._bind(inputs[-1])
+                value = opened.given(handle._value.type, handle._value)
+                handle._bind(value)
+                inputs.append(value)
             found = (self.test if what == "test" else self.body)(self.form.build(seen))
             return trace.wrap(truth(trace, found)) if what == "test" else found
 
         return Branch(trace, f"{what}_{trace.next_region()}", run), inputs
-
-    def _alias(self, leaf: Any, slot: _Slot) -> None:
-        """Note that what stands for a carried array may be the one that the loop begins with."""
-        same = sum(other.item is slot.item for other in self.slots)
-        if isinstance(slot.item, Tracer) and same == 1:
-            alias(leaf, slot.item)
-        else:
-            leaf._shared = True
 
     def _settled(self, body: Branch) -> bool:
         """Whether the body gives what it takes; otherwise the slots are what they have to be."""
@@ -177,11 +183,7 @@ class Loop:
                 if leaf is slot.item:
                     continue
                 slot.is_held, settled = False, False
-                # What it was may be read on, by another name.
                 self.handles = [each for each in self.handles if each is not slot.item]
-                if is_own(slot.item) and slot.item._is_known():
-                    self.handles.append(slot.item)
-                    self._before[id(slot.item)] = slot.item._value
             after = self._joined(slot, kind)
             if after is None:
                 raise CarryError(
@@ -189,12 +191,37 @@ class Loop:
                 )
             if not after.is_like(slot.kind):
                 slot.kind, settled = after, False
-            twice = sum(each is leaf for each in body.leaves) > 1
-            slot.shares = kind.name == "array" and (twice or not is_new(body.region, leaf))
         known = set(map(id, self.handles))
         added = [handle for number, (handle, _) in body.written.items() if number not in known]
         self.handles += added
-        return settled and not added
+        return settled and not added and self._is_apart(body)
+
+    def _is_apart(self, body: Branch) -> bool:
+        """Whether nothing is new about the memory in which the carried arrays may lie."""
+        trace = self.trace
+        rows = [
+            (slot, leaf, family(trace, leaf))
+            for slot, leaf in zip(self.slots, body.leaves, strict=True)
+            if slot.kind.name == "array" and not slot.is_held
+        ]
+        stand_ins = {id(slot.leaf): slot for slot, _, _ in rows if slot.leaf is not None}
+        begun = {number for slot, _, _ in rows for number in slot.sources}
+        before = [(slot.shares, len(slot.sources)) for slot, _, _ in rows]
+        for place, (slot, leaf, kin) in enumerate(rows):
+            for number, each in kin.items():
+                other = stand_ins.get(number)
+                if other is not None:
+                    slot.sources.update(other.sources)
+                elif each._fresh < body.region.number:
+                    if number not in begun or each is base_of(leaf):
+                        slot.shares = True
+                        share([each])
+            if leaf is not slot.leaf and is_unknown(leaf):
+                slot.shares = True
+            for other, before_it, _ in rows[:place]:
+                if may_be_one(kin, before_it):
+                    slot.shares = other.shares = True
+        return before == [(slot.shares, len(slot.sources)) for slot, _, _ in rows]
 
     def _shown(self) -> list[str]:
         """What errors call each leaf."""
@@ -251,16 +278,12 @@ class Loop:
         """
         test, asked = self._open("test")
         count = len(inputs) - len(self.handles)
-        before = [value for place, value in enumerate(asked[count:]) if self._is_kept(place, test)]
-        if [value for _, value in test.written.values()] != before:
+        if [value for _, value in test.written.values()] != asked[count:]:
             self.trace.refuse("loop", "its test writes to an array")
         kinds = [slot.kind if slot.is_carried() else _HELD for slot in self.slots]
         outputs = body.given(kinds)
         changed, same = [], []
         for place, handle in enumerate(self.handles, count):
-            if id(handle) not in body.written:
-                self._require_unread(body, inputs[place])
-                continue
             final = body.region.local(body.written[id(handle)][1])
             (same if final is inputs[place] else changed).append(place)
             outputs += [] if final is inputs[place] else [final]
@@ -277,32 +300,25 @@ class Loop:
         self.handles = [self.handles[place - count] for place in (*changed, *same)]
         return graphs, self.handles[: len(changed)], taken
 
-    def _is_kept(self, place: int, part: Branch) -> bool:
-        return id(self.handles[place]) in part.written
-
-    def _require_unread(self, body: Branch, value: Value) -> None:
-        """End the trace when a body reads an array that it changes by another name: in the next
-        turn it reads what was changed.
-        """
-        used = {operand for op in body.region.ops for operand in op.operands}
-        if value in used or any(value in values for values in body.values):
-            self.trace.refuse("loop", "it changes an array that it reads by another name")
-
     def _leaf(self, slot: _Slot, results: list[Value]) -> Any:
         """What a slot is after the loop, whose results these are."""
         if not slot.is_carried():
             return slot.item
         leaf = stand_in(self.trace, slot.kind, take(results, slot.kind))
-        if slot.kind.name == "array" and slot.shares:
-            leaf._shared = True
-            if isinstance(slot.item, Tracer):
-                slot.item._shared = True
-        elif slot.kind.name == "array" and not self.runs:
-            self._alias(leaf, slot)
+        if slot.kind.name == "array":
+            slot.note(leaf)
         return leaf
 
 
 _HELD = Kind("static")
+
+
+def _note_shared(slots: Sequence[_Slot]) -> None:
+    """Note which carried arrays may be one at the beginning."""
+    for place, slot in enumerate(slots):
+        for other in slots[:place]:
+            if may_be_one(slot.sources, other.item):
+                slot.shares = other.shares = True
 
 
 def _was_weak(slot: _Slot) -> bool:

@@ -247,8 +247,9 @@ def write(target: Tracer, value: Value) -> None:
         trace.refuse("assign", "an array is changed that may share its memory with another")
     if trace.aliases:
         base = target._base if isinstance(target, View) else target
-        for other in trace.aliases.get(id(base), ()):
-            other._forget()
+        for other in trace.aliases.get(id(base), {}).values():
+            if other._forget():
+                trace.forgotten.append(other._fresh)
     if trace.changes is not None:
         trace.changes.append(target._base if isinstance(target, View) else target)
     target._bind(value)

@@ -11,7 +11,6 @@ In-place operators bind the handle to another value, and with it the handles tha
 
 from __future__ import annotations
 
-import contextlib
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -86,14 +85,19 @@ class Tracer:
                 except AttributeError:  # it is to be taken anew already
                     continue
 
-    def _forget(self) -> None:
-        """Another array was written to that this one may be, or not: it is not asked for again."""
+    def _forget(self) -> bool:
+        """Another array was written to that this one may be, or not: it is not asked for again.
+        False: it was not anyhow.
+        """
         for reference in self._views or ():
             view = reference()
             if view is not None:
                 view.forget()
-        with contextlib.suppress(AttributeError):
+        try:
             del self._value
+        except AttributeError:
+            return False
+        return True
 
     def _is_known(self) -> bool:
         """Whether it may be asked for: see `_forget`."""

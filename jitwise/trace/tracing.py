@@ -103,7 +103,8 @@ class Trace:
         self.is_quiet = False  # a block of it ignores floating-point errors
         self.swapped: dict[int, Value] = {}
         self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
-        self.aliases: dict[int, list[Tracer]] = {}  # what may be the same array, by id
+        self.aliases: dict[int, dict[int, Tracer]] = {}  # what may be the same array, by id
+        self.forgotten: list[int] = []  # the regions of the arrays that nobody may ask for again
         self.written: dict[int, Tracer] = {}  # those of them that were written to
         self.changes: list[Tracer] | None = None  # what a call of a jitted function wrote to
         self.printed: list[tuple[tuple, dict]] = []
