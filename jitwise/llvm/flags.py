@@ -93,7 +93,7 @@ def raise_where(e: Operations, mask: Operand, flag: str) -> None:
     place = e.function.buffer("flags", 8)
     e.function.line(f"store volatile double {ONE}, ptr {place}")
     one = e.function.define(f"load volatile double, ptr {place}")
-    e.function.lines += raising(any_lane, one, flag, place, f"%flag{len(e.function.lines)}")
+    e.function.lines += raising(any_lane, one, flag, place, f"{one}.{flag}")
 
 
 def raising(condition: str, one: str, flag: str, place: str, name: str) -> list[str]:

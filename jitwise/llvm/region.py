@@ -15,14 +15,15 @@ No arithmetic is reassociated or contracted, and no loop is assumed to end.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import region_sizes, region_views
+from . import region_loops, region_sizes, region_views
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand, Operations
@@ -100,6 +101,10 @@ class Emission:
         self.stack: list[str] = []  # lines that declare variables
         self.labels = 0
         self.sizes: dict[Size, str] = {}
+        self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
+        self.always = False  # whether each of its turns comes by here
+        self.exact = False  # whether what is computed was checked before the loop
+        self.polls = 0
         self.symbols: dict[str, str] = {
             name: self.define(f"load i64, ptr {self.offset('%sizes', 8 * place)}")
             for place, name in enumerate(symbols)
@@ -243,6 +248,7 @@ class Emission:
 
     def poll(self, weight: str = "1") -> None:
         """Count down to a look for signals."""
+        self.polls += 1
         left = self.define(f"load i64, ptr {self.counter}")
         less = self.define(f"sub i64 {left}, {weight}")
         self.function.line(f"store i64 {less}, ptr {self.counter}")
@@ -259,21 +265,34 @@ class Emission:
 
     # Ops
 
-    def graph_inside(self, graph: Graph, arguments: Sequence[Any]) -> list[Any]:
-        """The outputs of a graph on these values."""
-        self.sizes = dict(self.sizes)
-        known: Known = dict(zip(graph.inputs, arguments, strict=True))
+    @contextmanager
+    def inside(self, graph: Graph, arguments: Sequence[Any]) -> Iterator[None]:
+        """The symbols of a graph inside, read from what it is given; they end with it."""
+        symbols, sizes = self.symbols, self.sizes
+        self.symbols, self.sizes = dict(symbols), dict(sizes)
         for name, origin in graph.symbols.items():
             given = arguments[origin[1]]
             self.symbols[name] = (
                 given.sizes[origin[2]] if origin[0] == "size" else given.text  # type: ignore[misc]
             )
-        self.ops(graph, known)
+        yield
+        self.symbols, self.sizes = symbols, sizes
+
+    def graph_inside(
+        self, graph: Graph, arguments: Sequence[Any], given: Known | None = None
+    ) -> list[Any]:
+        """The outputs of a graph on these values; some of what it computes may be given."""
+        known: Known = dict(given or {})
+        known.update(zip(graph.inputs, arguments, strict=True))
+        with self.inside(graph, arguments):
+            self.ops(graph, known)
         return [known[value] for value in graph.outputs]
 
     def ops(self, graph: Graph, known: Known) -> None:
         """Every op of a graph."""
         for op in graph.ops:
+            if op.results and op.results[0] in known:
+                continue
             write = getattr(self, f"op_{op.primitive.name}", None)
             given = [known[value] for value in op.operands]
             results = write(op, given) if write else self.elementwise(op, given)
@@ -392,32 +411,13 @@ class Emission:
 
     def op_while(self, op: Op, given: list[Any]) -> list[Any]:
         """A loop."""
-        cond, body = op.attrs["cond"], op.attrs["body"]
-        count = len(body.outputs)
-        variables = self.variables(given[:count])
-        self.keep(given[:count], variables)
-        test, inside, after = self.label("while"), self.label("body"), self.label("done")
-        known = self.sizes
-        self.function.line(f"br label %{test}")
-        self.function.label(test)
-        carried = self.kept(given[:count], variables)
-        (go,) = self.graph_inside(cond, [*carried, *given[count:]])
-        self.function.line(f"br i1 {go.text}, label %{inside}, label %{after}")
-        self.function.label(inside)
-        self.sizes = known
-        outputs = self.graph_inside(body, [*carried, *given[count:]])
-        self.keep(outputs, variables)
-        self.poll()
-        self.function.line(f"br label %{test}")
-        self.function.label(after)
-        self.sizes = known
-        return self.kept(given[:count], variables)
+        return region_loops.emit(self, op, given)
 
     def op_case(self, op: Op, given: list[Any]) -> list[Any]:
         """One of several graphs."""
         index, *operands = given
         branches: tuple[Graph, ...] = op.attrs["branches"]
-        known, after = self.sizes, self.label("chosen")
+        after, always, self.always = self.label("chosen"), self.always, False
         labels = [self.label("branch") for _ in branches]
         if index.dtype == BOOL:
             self.function.line(f"br i1 {index.text}, label %{labels[1]}, label %{labels[0]}")
@@ -430,13 +430,12 @@ class Emission:
         outputs: list[Any] = []
         for branch, name in zip(branches, labels, strict=True):
             self.function.label(name)
-            self.sizes = known
             outputs = self.graph_inside(branch, self.hidden(branch, operands))
             variables = variables or self.variables(outputs)
             self.keep(outputs, variables)
             self.function.line(f"br label %{after}")
         self.function.label(after)
-        self.sizes = known
+        self.always = always
         return self.kept(outputs, variables)
 
     def hidden(self, branch: Graph, operands: list[Any]) -> list[Any]:

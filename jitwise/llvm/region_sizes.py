@@ -21,7 +21,10 @@ def emit(region: Emission, size: Size) -> str:
         return str(int(size))
     found = region.sizes.get(size)
     if found is None:
-        found = region.sizes[size] = _polynomial(region, size)
+        from . import region_loops
+
+        found = region_loops.size(region, size) or _polynomial(region, size)
+        region.sizes[size] = found
     return found
 
 
@@ -63,6 +66,8 @@ def _atom(region: Emission, atom: Atom) -> str:
 
 def checked(region: Emission, opcode: str, left: str, right: str) -> str:
     """The exact result, or the end of the region."""
+    if region.exact:
+        return region.define(f"{opcode} nsw i64 {left}, {right}")
     pair = call(region, f"llvm.s{opcode}.with.overflow.i64", "{i64, i1}", left, right)
     overflows = region.define(f"extractvalue {{i64, i1}} {pair}, 1")
     region.require(region.define(f"xor i1 {overflows}, true"))

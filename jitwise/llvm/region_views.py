@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Op
+from . import region_loops
 from .operations import Operand
 
 if TYPE_CHECKING:
@@ -78,9 +79,12 @@ def part(
 ) -> Any:
     """Every `steps`-th element from `starts` on."""
     begins = [region.size(start) for start in starts]
-    for begin, step, size, all in zip(begins, steps, sizes, whole.sizes, strict=True):
-        if not (begin == "0" and step == 1 and size == all):
-            _stays_inside(region, begin, step, size, all)
+    for start, begin, *extent in zip(starts, begins, steps, sizes, whole.sizes, strict=True):
+        step, size, all = extent
+        if begin == "0" and step == 1 and size == all:
+            continue
+        if not region_loops.is_proven(region, start, (step, size, all)):
+            stays_inside(region, begin, step, size, all)
     if isinstance(whole, Computed):
         return Computed(
             whole.dtype,
@@ -101,22 +105,21 @@ def part(
     return Array(whole.dtype, pointer, list(sizes), strides)
 
 
-def _stays_inside(region: Emission, begin: str, step: int, size: str, all: str) -> None:
+def stays_inside(region: Emission, begin: str, step: int, size: str, all: str) -> None:
     """Unsigned comparisons: what is negative is large. Sizes are below 2**48, so nothing wraps."""
-    last = begin
-    if size != "1":
-        small = region.define(f"icmp ult i64 {size}, {1 << 48}")
-        fits = region.define(f"icmp ule i64 {size}, {all}")
-        region.require(region.define(f"and i1 {small}, {fits}"))
-        reach = region.arithmetic("mul", region.arithmetic("sub", size, "1"), str(step))
-        last = region.arithmetic("add", begin, reach)
     first_inside = region.define(f"icmp ult i64 {begin}, {all}")
+    if size == "1":
+        region.require(first_inside)
+        return
+    small = region.define(f"icmp ult i64 {size}, {1 << 48}")
+    fits = region.define(f"icmp ule i64 {size}, {all}")
+    region.require(region.define(f"and i1 {small}, {fits}"))
+    reach = region.arithmetic("mul", region.arithmetic("sub", size, "1"), str(step))
+    last = region.arithmetic("add", begin, reach)
     last_inside = region.define(f"icmp ult i64 {last}, {all}")
     inside = region.define(f"and i1 {first_inside}, {last_inside}")
-    if size != "1":
-        empty = region.define(f"icmp eq i64 {size}, 0")
-        inside = region.define(f"or i1 {inside}, {empty}")
-    region.require(inside)
+    empty = region.define(f"icmp eq i64 {size}, 0")
+    region.require(region.define(f"or i1 {inside}, {empty}"))
 
 
 def _slice(region: Emission, op: Op, source: Any, given: list[Any]) -> Any:
