@@ -2,6 +2,7 @@
 compiler. `PROGRAMS` has for each what it is called with at some sizes.
 """
 
+# ruff: noqa: N803, N806 - matrices have capitals
 from __future__ import annotations
 
 from collections.abc import Callable

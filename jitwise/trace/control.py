@@ -244,13 +244,4 @@ def bounded(trace: Trace, counter: Any, low: Size, high: Size) -> None:
     trace.counters[str(counter._size)] = (low, high)
 
 
-__all__ = [
-    "Branch",
-    "alias",
-    "bounded",
-    "case",
-    "clamped",
-    "meet",
-    "names_of_leaves",
-    "truth",
-]
+__all__ = ["Branch", "bounded", "case", "clamped", "meet", "names_of_leaves", "truth"]
