@@ -91,9 +91,9 @@ def one_before(x, n):
 
 def in_a_list(x, n):
     y = x * 1
-    l = [y]
+    kept = [y]
     for _i in range(n):
-        y[0] += l[0][0]
+        y[0] += kept[0][0]
         y = y + x
     return y
 

@@ -181,7 +181,7 @@ class Program:
         return self.pick(f"({plain} and {other})", f"({plain} or {other})", f"not ({other})")
 
 
-def made(text: str, number: int) -> Callable[..., Any]:
+def made(text: str, number: int | str) -> Callable[..., Any]:
     """The function of a program, whose source can be read."""
     filename = f"<program {number}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
