@@ -1,7 +1,7 @@
 """An adaptive Runge-Kutta integrator that rejects steps: the oscillator of van der Pol.
 
-Each step is made by two formulas, of third and second order (Bogacki and Shampine). When they differ
-too much the step is rejected, and tried again with a shorter one.
+Each step is made by two formulas, of third and second order (Bogacki and Shampine). When they
+differ too much the step is rejected, and tried again with a shorter one.
 """
 
 import numpy as np
