@@ -42,7 +42,7 @@ _UNROLLED_TURNS = 3  # that are always unrolled
 
 
 class Truth:
-    """`a and b` of which only the truth is known: it may be tested, and nothing else."""
+    """`a and b`, not known to be the one or the other: it may be tested, and nothing else."""
 
     __slots__ = ("value",)
 
@@ -181,10 +181,12 @@ class Statements:
         self, index: Value, no: Callable[[], Any], yes: Callable[[], Any], parts: Sequence[Any]
     ) -> Any:
         trace = self.trace
+        kinds: set[str | None] = set()
 
         def asked(run: Callable[[], Any]) -> Callable[[], Any]:
             def tested() -> Any:
                 found = run()
+                kinds.add(_kind_of_bool(found))
                 opened = self._open(found)
                 value = truth(trace, bool(found)) if opened is None else opened
                 return Tracer(trace, value, "python", False)
@@ -192,7 +194,10 @@ class Statements:
             return tested
 
         found = self._branches(index, asked(no), asked(yes), Held(parts, ()), ())
-        return Truth(found._value)
+        (kind,) = kinds if len(kinds) == 1 else (None,)
+        if kind is None:
+            return Truth(found._value)
+        return Tracer(trace, found._value, kind, False if kind == "python" else None)
 
     # Loops
 
@@ -407,6 +412,16 @@ class Statements:
             return self._calls.get(function, function)
         except TypeError:  # it has no hash
             return function
+
+
+def _kind_of_bool(item: Any) -> str | None:
+    """Whether a bool is Python's or a NumPy scalar. None: it is no bool, or it is not known."""
+    kind = type(item)
+    if kind is bool:
+        return "python"
+    if not issubclass(kind, Tracer) or kind is Either or item._value.type.dtype != np.bool_:
+        return None
+    return item._kind if item._kind != "array" else None
 
 
 __all__ = ["Statements"]

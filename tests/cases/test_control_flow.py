@@ -98,6 +98,12 @@ def several_tests(x):
     return x
 
 
+def truths_as_values(x):
+    inside = 0 < x[0] < 2 < x[2]
+    found = inside or x[1] > 9
+    return inside, found, x[0] > 9 and x[1] > 0, not found, 1 if found else 2
+
+
 def collatz(n):
     count = 0
     while n != 1:
@@ -298,6 +304,7 @@ COMPILED = {
     mixed_list: [(X,)],
     of_several: [(X,), (X - 2,), (X * 0.3,), (X - 3,), (X * 0.1,)],
     several_tests: [(X,), (X - 1,), (X + 0.1,)],
+    truths_as_values: [(X,), (X - 1,), (X + 9,)],
     collatz: [(27,), (1,), (6,)],
     to_an_input: [(X, 5), (X, 9), (X, 4)],
     to_a_traced_number: [(X,), (X + 10,), (X * 2,)],

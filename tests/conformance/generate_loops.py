@@ -32,13 +32,19 @@ class Program:
     def text(self) -> str:
         """The program."""
         self.lines = ["def f(x, n, a, k):"]
-        for line in ("y = x * 1", f"s = {self.pick('0.0', 'a', 'x[0]', '1.5')}", "t = a * 2"):
+        for line in (
+            "y = x * 1",
+            "z = x * 2",
+            "b = n > 1",
+            f"s = {self.pick('0.0', 'a', 'x[0]', '1.5')}",
+            "t = a * 2",
+        ):
             self.lines.append(_INDENT + line)
         if self.pick(True, False):
             self.lines.append(f"{_INDENT}c = 0")
             self.ints.append("c")
         self.block(1, False)
-        results = ["s", "t", "y", *self.ints]
+        results = ["s", "t", "y", "z", "b", *self.ints]
         self.random.shuffle(results)
         self.lines.append(f"{_INDENT}return {', '.join(results[: self.random.randint(1, 4)])},")
         return "\n".join(self.lines) + "\n"
@@ -95,6 +101,15 @@ class Program:
                 f"s = s + y[:{self.pick('n', 'k % 3', '2')}].sum()",
                 f"y += {self.number(2)}",
                 "t = np.abs(y).max()",
+                "z = y",
+                "y = z",
+                "y, z = z, y",
+                "z = y[::-1]",
+                "z[0] = s",
+                "s = s + z[-1]",
+                "t = helper(y, t)",
+                f"b = {self.test()}",
+                "s = s + 1 if b else s",
             ),
         )
 
@@ -181,11 +196,20 @@ class Program:
         return self.pick(f"({plain} and {other})", f"({plain} or {other})", f"not ({other})")
 
 
+def helper(row: Any, start: Any) -> Any:
+    """What programs call: a loop of its own, left early."""
+    for each in row:
+        if each > 3:
+            return start
+        start = start * 0.5 + each
+    return start
+
+
 def made(text: str, number: int | str) -> Callable[..., Any]:
     """The function of a program, whose source can be read."""
     filename = f"<program {number}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"np": np, "__name__": "program"}
+    namespace: dict[str, Any] = {"np": np, "__name__": "program", "helper": helper}
     exec(compile(text, filename, "exec"), namespace)
     return namespace["f"]
 
