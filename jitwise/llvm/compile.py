@@ -56,6 +56,7 @@ class _Engine:
 
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
+        binding.initialize_native_asmparser()  # regions have a few instructions by name
         self.binding = binding
         self.cpu = binding.get_host_cpu_name()
         self.features = binding.get_host_cpu_features()
@@ -137,6 +138,11 @@ def vector_bytes() -> int:
     if features.get("avx512f") and features.get("avx512dq") and features.get("avx512bw"):
         return 64
     return 32 if features.get("avx2") else 16
+
+
+def has_avx() -> bool:
+    """Whether this processor compares floats in any of 32 ways."""
+    return bool(_engine().features.get("avx"))
 
 
 def level_for(kernel: Kernel) -> int:

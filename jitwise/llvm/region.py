@@ -23,7 +23,7 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import region_loops, region_sizes, region_views
+from . import flags, region_loops, region_sizes, region_views
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand, Operations
@@ -41,6 +41,33 @@ class RegionOperations(Operations):
     """One lane; divisions that NumPy has an answer of its own for leave the region."""
 
     emission: Emission
+
+    def __init__(self, has_avx: bool) -> None:
+        super().__init__()
+        self.has_avx = has_avx
+        self.orders: dict[str, tuple[str, Operand, Operand]] = {}  # what a mask compares
+
+    def compare(self, predicate: str, left: Operand, right: Operand, quiet: bool = True) -> Operand:
+        """See `Operations`."""
+        mask = super().compare(predicate, left, right, quiet)
+        if quiet and predicate[0] == "o" and predicate[1:] in flags.ORDERS:
+            self.orders[mask.text] = predicate[1:], left, right
+        return mask
+
+    def select(self, mask: Operand, on_true: Operand, on_false: Operand) -> Operand:
+        """The smaller of two floats and the like stay in vector registers, and LLVM may move them:
+        of a constrained comparison it thinks that it touches memory.
+        """
+        order = self.orders.get(mask.text)
+        suffix = {4: "s", 8: "d"}.get(on_true.dtype.itemsize)
+        if order is None or not self.has_avx or on_true.dtype != order[1].dtype or not suffix:
+            return super().select(mask, on_true, on_false)
+        word, type = f"vcmp{order[0]}_oqs{suffix}", self.type_of(on_true.dtype)
+        assembly = f'call {type} asm "{word} $2, $1, $0", "=x,x,x"'
+        found = self.function.define(f"{assembly}({type} {order[1].text}, {type} {order[2].text})")
+        assembly = f'call {type} asm "vblendvp{suffix} $3, $2, $1, $0", "=x,x,x,x"'
+        given = ", ".join(f"{type} {text}" for text in (on_false.text, on_true.text, found))
+        return self.define(f"{assembly}({given})", on_true.dtype)
 
     def floor_divide(self, left: Operand, right: Operand) -> Operand:
         """See `Operations`."""
@@ -79,14 +106,33 @@ class RegionOperations(Operations):
         return self.select(wrong, less, quotient), self.select(wrong, more, rest)
 
 
-def emit_region(graph: Graph, symbols: Sequence[str]) -> ModuleText:
+def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
-    operations = RegionOperations()
+    operations = RegionOperations(has_avx)
     lines = Emission(graph, symbols, operations).run()
+    operations.metadata += scopes(len(graph.outputs))
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
     return ModuleText("\n".join(parts) + "\n", (("region",),), frozenset(operations.symbols))
+
+
+def note(place: int, count: int) -> str:
+    """Of an access to the memory of result `place` of `count`, or of the operands: `count`."""
+    return f", !alias.scope !{2 * place + 2}, !noalias !{2 * place + 3}"
+
+
+def scopes(count: int) -> str:
+    """What the notes refer to: lists of a scope, and of all others."""
+    first = 2 * count + 4
+    lines = ["", "!1 = distinct !{!1}"]
+    names = [f"!{first + place}" for place in range(count + 1)]
+    for place, name in enumerate(names):
+        others = ", ".join([*names[:place], *names[place + 1 :]])
+        lines.append(f"!{2 * place + 2} = !{{{name}}}")
+        lines.append(f"!{2 * place + 3} = !{{{others}}}")
+        lines.append(f"{name} = distinct !{{{name}, !1}}")
+    return "\n".join(lines)
 
 
 class Emission:
@@ -123,7 +169,8 @@ class Emission:
                 for axis in range(len(sizes))
             ]
             before += len(sizes)
-            known[value] = self.element(Array(value.type.dtype, pointer, sizes, strides))
+            apart = note(len(graph.outputs), len(graph.outputs))
+            known[value] = self.element(Array(value.type.dtype, pointer, sizes, strides, apart))
         outs = self._results(known)
         self.counter = self.variable("i64")
         self.function.line(f"store i64 {POLL}, ptr {self.counter}")
@@ -150,7 +197,9 @@ class Emission:
             if value.type.shape:
                 sizes = [self.size(size) for size in value.type.shape]
                 strides = region_views.dense(self, value.type.dtype, sizes)
-                known[graph.inputs[place]] = Array(value.type.dtype, pointer, sizes, strides)
+                apart = note(place, len(graph.outputs))
+                whole = Array(value.type.dtype, pointer, sizes, strides, apart)
+                known[graph.inputs[place]] = whole
         return outs
 
     # Text
@@ -203,28 +252,29 @@ class Emission:
         """An array of rank 0 is its element."""
         return array if array.sizes else self.load(array.pointer, array.dtype)
 
-    def load(self, pointer: str, dtype: np.dtype) -> Operand:
+    def load(self, pointer: str, dtype: np.dtype, note: str = "") -> Operand:
         """The element at an address."""
         part = PARTS.get(dtype)
         if part is not None:
-            real = self.load(pointer, part)
-            return self.e.complex(real, self.load(self.offset(pointer, part.itemsize), part))
+            real = self.load(pointer, part, note)
+            return self.e.complex(real, self.load(self.offset(pointer, part.itemsize), part, note))
         if dtype == BOOL:
-            byte = self.define(f"load i8, ptr {pointer}")
+            byte = self.define(f"load i8, ptr {pointer}, align 1{note}")
             return Operand(self.define(f"icmp ne i8 {byte}, 0"), dtype)
-        return Operand(self.define(f"load {SCALARS[dtype]}, ptr {pointer}, align 1"), dtype)
+        return Operand(self.define(f"load {SCALARS[dtype]}, ptr {pointer}, align 1{note}"), dtype)
 
-    def store(self, operand: Operand, pointer: str) -> None:
+    def store(self, operand: Operand, pointer: str, note: str = "") -> None:
         """Write an element."""
         dtype = operand.dtype
         if operand.imag is not None:
-            self.store(self.e.real(operand), pointer)
-            self.store(self.e.imag(operand), self.offset(pointer, PARTS[dtype].itemsize))
+            self.store(self.e.real(operand), pointer, note)
+            self.store(self.e.imag(operand), self.offset(pointer, PARTS[dtype].itemsize), note)
         elif dtype == BOOL:
             byte = self.define(f"zext i1 {operand.text} to i8")
-            self.function.line(f"store i8 {byte}, ptr {pointer}")
+            self.function.line(f"store i8 {byte}, ptr {pointer}, align 1{note}")
         else:
-            self.function.line(f"store {SCALARS[dtype]} {operand.text}, ptr {pointer}, align 1")
+            type = SCALARS[dtype]
+            self.function.line(f"store {type} {operand.text}, ptr {pointer}, align 1{note}")
 
     def loop(self, count: str, body: Callable[[str], None]) -> None:
         """`body` for 0 .. count - 1."""
@@ -367,7 +417,7 @@ class Emission:
                 self.loop(target.sizes[len(indices)], lambda now: axis([*indices, now]))
                 return
             value = source if isinstance(source, Operand) else source.at(self, indices)
-            self.store(value, target.address(self, indices))
+            self.store(value, target.address(self, indices), target.note)
 
         axis([])
         if any(size != "1" for size in target.sizes):

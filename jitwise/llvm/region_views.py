@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 
 class Array(NamedTuple):
-    """Elements in memory; strides in bytes. Sizes and strides are names or numbers of i64."""
+    """Elements in memory; strides in bytes. Sizes and strides are names or numbers of i64. `note`
+    says to LLVM which memory it is, since that of operands and of each result is apart.
+    """
 
     dtype: np.dtype
     pointer: str
     sizes: list[str]
     strides: list[str]
+    note: str = ""
 
     def address(self, region: Emission, indices: Sequence[str]) -> str:
         """Of one element."""
@@ -38,7 +41,7 @@ class Array(NamedTuple):
 
     def at(self, region: Emission, indices: Sequence[str]) -> Operand:
         """One element."""
-        return region.load(self.address(region, indices), self.dtype)
+        return region.load(self.address(region, indices), self.dtype, self.note)
 
 
 class Computed(NamedTuple):
@@ -102,7 +105,7 @@ def part(
         region.arithmetic("mul", stride, str(step))
         for stride, step in zip(whole.strides, steps, strict=True)
     ]
-    return Array(whole.dtype, pointer, list(sizes), strides)
+    return Array(whole.dtype, pointer, list(sizes), strides, whole.note)
 
 
 def stays_inside(region: Emission, begin: str, step: int, size: str, all: str) -> None:
@@ -140,7 +143,7 @@ def _moved(source: Any, sizes: list[str], axes: list[int | None]) -> Any:
 
         return Computed(source.dtype, sizes, element)
     strides = ["0" if axis is None else source.strides[axis] for axis in axes]
-    return Array(source.dtype, source.pointer, sizes, strides)
+    return Array(source.dtype, source.pointer, sizes, strides, source.note)
 
 
 def _transpose(region: Emission, op: Op, source: Any, given: list[Any]) -> Any:
@@ -186,7 +189,8 @@ def _reverse(region: Emission, op: Op, source: Any, given: list[Any]) -> Any:
         region.define(f"sub i64 0, {stride}") if axis in turned else stride
         for axis, stride in enumerate(source.strides)
     ]
-    return Array(source.dtype, source.address(region, lasts), source.sizes, strides)
+    pointer = source.address(region, lasts)
+    return Array(source.dtype, pointer, source.sizes, strides, source.note)
 
 
 def gather(region: Emission, op: Op, source: Any, positions: list[Operand]) -> Any:
@@ -202,7 +206,7 @@ def gather(region: Emission, op: Op, source: Any, positions: list[Operand]) -> A
         pointer = region.offset(pointer, region.arithmetic("mul", index, source.strides[axis]))
     rest = [axis for axis in range(len(source.sizes)) if axis not in axes]
     sizes, strides = [source.sizes[axis] for axis in rest], [source.strides[axis] for axis in rest]
-    return Array(source.dtype, pointer, sizes, strides)
+    return Array(source.dtype, pointer, sizes, strides, source.note)
 
 
 def _gather(region: Emission, op: Op, source: Any, given: list[Any]) -> Any:
