@@ -16,12 +16,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import lax, numpy, tree
+    from . import debug, lax, numpy, tree
+    from .api.callbacks import io_callback, pure_callback
     from .api.inspection import eval_shape, make_jaxpr, records
     from .api.jit import clear_caches, jit
     from .api.stages import ShapeDtypeStruct
     from .api.switches import disable_jit, named_scope
     from .errors import (
+        CallbackError,
         EscapedTracerError,
         JitwiseBug,
         JitwiseError,
@@ -36,10 +38,13 @@ _PLACES = {
     "clear_caches": "api.jit",
     "disable_jit": "api.switches",
     "eval_shape": "api.inspection",
+    "io_callback": "api.callbacks",
     "jit": "api.jit",
     "make_jaxpr": "api.inspection",
     "named_scope": "api.switches",
+    "pure_callback": "api.callbacks",
     "records": "api.inspection",
+    "CallbackError": "errors",
     "EscapedTracerError": "errors",
     "JitwiseBug": "errors",
     "JitwiseError": "errors",
@@ -48,9 +53,10 @@ _PLACES = {
     "ShapeError": "errors",
     "StageError": "errors",
 }
-_MODULES = ("lax", "numpy", "tree")
+_MODULES = ("debug", "lax", "numpy", "tree")
 
 __all__ = [
+    "CallbackError",
     "EscapedTracerError",
     "JitwiseBug",
     "JitwiseError",
@@ -59,13 +65,16 @@ __all__ = [
     "ShapeError",
     "StageError",
     "clear_caches",
+    "debug",
     "disable_jit",
     "eval_shape",
+    "io_callback",
     "jit",
     "lax",
     "make_jaxpr",
     "named_scope",
     "numpy",
+    "pure_callback",
     "records",
     "tree",
 ]

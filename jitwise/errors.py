@@ -69,6 +69,15 @@ class CarryError(JitwiseError, TypeError):
     """
 
 
+class CallbackError(JitwiseError, TypeError):
+    """A function that a program calls gave something else than it had promised; the message names
+    the function, the result, what was promised and what was given, and the line of the call.
+
+    Failing example: `pure_callback(np.sin, ShapeDtypeStruct((3,), np.float32), np.ones(3))`.
+    Repair: promise the dtype and shape that the function gives, or let it give what was promised.
+    """
+
+
 REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
     "assign": "{detail}",

@@ -30,6 +30,7 @@ from ..explain.lines import at, listen
 from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves, undo_draws
+from ..runtime.callbacks import was_raised
 from ..runtime.executable import no_cyclic_collection
 from ..trace.code import INNER
 from ..trace.containers import leaves_of
@@ -127,7 +128,10 @@ class State:
         return self.canonical(args, kwargs)
 
     def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """A program raised `error`, and has changed nothing: the result, or what NumPy raises."""
+        """A program raised `error`, and has changed nothing: the result, or what Python raises."""
+        if was_raised(error):  # by a callback, and perhaps caught by the function
+            undo_draws()
+            return self._again(entry, args, kwargs)
         if is_of_users(error):
             raise error
         if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function

@@ -48,7 +48,7 @@ class ShapeDtypeStruct:
         sizes = tuple(shape) if np.iterable(shape) else (shape,)
         if not all(isinstance(size, (int, np.integer)) and size >= 0 for size in sizes):
             raise TypeError(f"ShapeDtypeStruct(shape={shape!r}): sizes are non-negative ints")
-        object.__setattr__(self, "shape", tuple(int(size) for size in sizes))
+        object.__setattr__(self, "shape", tuple(_size(size) for size in sizes))
         object.__setattr__(self, "dtype", np.dtype(dtype))
 
     @property
@@ -60,6 +60,11 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         """Number of elements."""
         return int(np.prod(self.shape, dtype=object))
+
+
+def _size(size: Any) -> Any:
+    """A size as an int; one that is traced stays open."""
+    return size if isinstance(size, int) else int(size)
 
 
 def stand_in(item: Any) -> Any:

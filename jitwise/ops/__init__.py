@@ -2,6 +2,7 @@
 
 from . import (
     call,
+    callback,
     compare,
     complex_number,
     contract,
@@ -27,6 +28,7 @@ from . import (
 
 __all__ = [
     "call",
+    "callback",
     "compare",
     "complex_number",
     "contract",

@@ -151,6 +151,10 @@ def rewind(notes: dict[Any, Any]) -> None:
                 source.set_state(state)
             else:
                 source.bit_generator.state = state
+    if "callbacks" in notes or "past of callbacks" in notes:
+        from .callbacks import remember
+
+        remember(notes)
 
 
 set_rewind(rewind)

@@ -24,6 +24,7 @@ from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
 from ..ir.measured import symbols_defined
 from ..ops.call import Unexpected
+from ..ops.callback import callback
 from ..ops.draw import draw
 from ._native import report_float_error, set_reporting
 from .shortcuts import shortened
@@ -147,4 +148,8 @@ def called_for(op: Op) -> Called:
 
         found = DrawCall(op, sizes)
         return Called(found if found.number_drawn is None else found.number_drawn, sizes)
+    if op.primitive is callback:
+        from .callbacks import CallbackCall
+
+        return Called(CallbackCall(op, sizes), sizes)
     return Called(HostCall(op, sizes), sizes)

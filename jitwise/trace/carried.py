@@ -15,7 +15,7 @@ Without `promotes` (Python's own `if` and `while`) only equal kinds are joined.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -146,16 +146,17 @@ class Form(NamedTuple):
 _LEAF = Form(None)
 
 
-def flatten(item: Any) -> tuple[list[Any], Form]:
-    """The leaves of a nest, in order, and its form."""
+def flatten(item: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Form]:
+    """The leaves of a nest, in order, and its form. `is_leaf`: what is not looked into."""
     # To ask a traced number for its class is to ask for its kind.
-    inner = None if issubclass(type(item), Tracer) else children(item)
+    ends = issubclass(type(item), Tracer) or (is_leaf is not None and is_leaf(item))
+    inner = None if ends else children(item)
     if inner is None:
         return [item], _LEAF
     leaves: list[Any] = []
     forms: list[Form] = []
     for each in inner:
-        found, form = flatten(each)
+        found, form = flatten(each, is_leaf)
         leaves += found
         forms.append(form)
     kind = type(item)

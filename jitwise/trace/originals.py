@@ -18,6 +18,7 @@ import numpy as np
 
 from .code import fault_of_code, is_users
 from .conversions import without_conversions
+from .filled import CALLS
 from .namespace import Namespace
 from .size import SizeTracer
 from .source import ScopeGlobals
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _NUMBERS = (int, float, complex, bool, np.generic, np.dtype, np.ndarray)
 _PLAIN = (*_NUMBERS, str, bytes, type(None), slice)
 _MOST_ITEMS = 64
+_OF_CALLBACKS = "jitwise.api.callbacks"
 
 
 def original(trace: Trace, item: Any) -> Any:
@@ -98,6 +100,8 @@ def _require_quiet(trace: Trace, function: Any) -> None:
         for name, value in _reads(each):
             if name == "random":
                 trace.refuse("random", name)
+            if name in CALLS or getattr(value, "__module__", None) == _OF_CALLBACKS:
+                trace.refuse("world", name)
             pending.extend(_callables(trace, name, value))
 
 
@@ -121,6 +125,8 @@ def _reads(function: types.FunctionType) -> list[tuple[str, Any]]:
 def _callables(trace: Trace, name: str, value: Any) -> list[Any]:
     """What of a value may be called; ends the trace where its methods may do anything."""
     if isinstance(value, types.ModuleType):
+        if value.__name__ in ("jitwise", "jitwise.debug"):
+            trace.refuse("world", f"{name}, which makes callbacks,")
         reason = reason_of_module(value.__name__)
         if reason is not None:
             trace.refuse(reason, value.__name__)

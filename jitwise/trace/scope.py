@@ -38,6 +38,7 @@ from .captures import Path, is_rooted, keys_from_leaf
 from .code import fault_of_code, has_loops, identity_uses, is_users, undecorated
 from .conversions import BEHIND, CONVERTING, followed_scalar_type, names_in, with_conversions
 from .draws import drawing, is_generator, is_random
+from .filled import CONTAINERS, Fillings
 from .followed_builtins import followed_builtins
 from .namespace import is_numpy
 from .objects import ClassProxy, ObjectProxy, is_plain_class
@@ -109,6 +110,7 @@ class Follower:
         self.functions: dict[int, tuple[Any, Any]] = {}
         self.seen: dict[tuple[int, Path | None], tuple[Any, Any]] = {}
         self.parts: list[tuple[Path, Any, str]] = []  # objects and containers of arguments
+        self.fillings = Fillings(self)
         self.identity: set[str] = set()  # how the code may ask whether objects are the same
         self.builtins = followed_builtins(self)
         self.statements: Any = None  # what rewritten functions call
@@ -130,14 +132,14 @@ class Follower:
             return found[1]
         fault = fault_of_code(function.__code__)
         if fault is not None:
-            source = (function.__code__.co_filename, function.__code__.co_firstlineno)
-            raise self._fail(CannotTrace(fault[0], fault[1], source))
+            self._faulty(function, fault)()
         scope = self.scopes.get(id(function.__globals__))
         if scope is None:
             scope = self.scopes[id(function.__globals__)] = Scope(self, function.__globals__)
         cells = tuple([types.CellType() for _ in function.__closure__ or ()])
         base = function if path is None else path
         self.identity |= identity_uses(function.__code__)
+        self.fillings.note(function)
         self.trace.has_loops |= has_loops(function.__code__)
         self.trace.captures.guard(Path("attr", base, "__code__"), function.__code__, "is")
         code, closure = self._code(function, cells)
@@ -154,6 +156,16 @@ class Follower:
         twin.__qualname__ = function.__qualname__
         self._attributes(function, twin, path)
         return twin
+
+    def _faulty(self, function: types.FunctionType, fault: tuple[str, str]) -> Any:
+        """What stands for a function that cannot be followed: it may be held, and be a callback."""
+        source = (function.__code__.co_filename, function.__code__.co_firstlineno)
+
+        def refused(*args: Any, **options: Any) -> Any:
+            raise self._fail(CannotTrace(*fault, source))
+
+        refused.stands_for = function  # type: ignore[attr-defined]
+        return refused
 
     def method(self, held: Any) -> Callable[..., Any]:
         """The followed twin of a function that a class holds, jitted or not."""
@@ -279,6 +291,8 @@ class Follower:
             return kind(items) if kind is tuple else kind(*items)
         if is_generator(value):
             return self.trace.draws.stand_in(value, path, name)
+        if name in self.fillings.names and kind in CONTAINERS and not is_rooted(path):
+            return self.fillings.stand_in(value, path, name)
         if kind in (list, dict, set):
             return self._container(value, path, name)
         if not is_rooted(path):
@@ -378,8 +392,10 @@ class Follower:
             wrapped = path and Path("attr", path, "__wrapped__")
             return self._inner(self.followed_object(inner, name, wrapped), inner)
         if isinstance(value, types.FunctionType):
-            users = is_users(value.__code__)
-            return self.function(value, path) if users else self._pure(value, name)
+            if not is_users(value.__code__):
+                return self._pure(value, name)
+            fault = fault_of_code(value.__code__)
+            return self.function(value, path) if fault is None else self._faulty(value, fault)
         if isinstance(value, types.MethodType):
             function = undecorated(value.__func__)
             if isinstance(function, types.FunctionType) and is_users(function.__code__):

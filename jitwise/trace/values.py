@@ -62,6 +62,8 @@ def _needed(trace: Trace, values: list[Value]) -> list[Any]:
 def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
     if op.primitive.name == "draw":
         trace.refuse("drawn", op.attrs["method"])
+    if op.primitive.name == "callback":
+        trace.refuse("value", f"what {op.attrs['function'].name} gives")
     if trace.values.open:
         for size in (*sizes_in(tuple(op.attrs.values())), *sizes_inside(op)):
             trace.hint(size)  # which asks for what is open
