@@ -202,6 +202,7 @@ def compile_region(text: ModuleText) -> Library:
     with engine.binding.parse_assembly(text.text, context) as parsed:
         parsed.verify()
         options = engine.binding.create_pipeline_tuning_options(speed_level=2)
+        options.loop_unrolling = False  # beyond vectors: a third of the time, and no faster
         builder = engine.binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(parsed, builder)
         image = machine.emit_object(parsed)

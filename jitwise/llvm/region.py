@@ -23,10 +23,11 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import flags, region_loops, region_sizes, region_views
+from . import region_loops, region_sizes, region_views
 from .convert import X86
 from .emit import ModuleText
-from .operations import BOOL, Operand, Operations
+from .operations import BOOL, Operand
+from .region_operations import RegionOperations
 from .region_views import Array, Computed, Elements
 from .text import PARTS, SCALARS, FunctionText
 
@@ -35,75 +36,6 @@ INT = np.dtype(np.int64)
 POLL = 1 << 16  # back edges, or elements, between two polls
 SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
 Known = dict[Value, Any]  # an Operand, or Elements
-
-
-class RegionOperations(Operations):
-    """One lane; divisions that NumPy has an answer of its own for leave the region."""
-
-    emission: Emission
-
-    def __init__(self, has_avx: bool) -> None:
-        super().__init__()
-        self.has_avx = has_avx
-        self.orders: dict[str, tuple[str, Operand, Operand]] = {}  # what a mask compares
-
-    def compare(self, predicate: str, left: Operand, right: Operand, quiet: bool = True) -> Operand:
-        """See `Operations`."""
-        mask = super().compare(predicate, left, right, quiet)
-        if quiet and predicate[0] == "o" and predicate[1:] in flags.ORDERS:
-            self.orders[mask.text] = predicate[1:], left, right
-        return mask
-
-    def select(self, mask: Operand, on_true: Operand, on_false: Operand) -> Operand:
-        """The smaller of two floats and the like stay in vector registers, and LLVM may move them:
-        of a constrained comparison it thinks that it touches memory.
-        """
-        order = self.orders.get(mask.text)
-        suffix = {4: "s", 8: "d"}.get(on_true.dtype.itemsize)
-        if order is None or not self.has_avx or on_true.dtype != order[1].dtype or not suffix:
-            return super().select(mask, on_true, on_false)
-        word, type = f"vcmp{order[0]}_oqs{suffix}", self.type_of(on_true.dtype)
-        assembly = f'call {type} asm "{word} $2, $1, $0", "=x,x,x"'
-        found = self.function.define(f"{assembly}({type} {order[1].text}, {type} {order[2].text})")
-        assembly = f'call {type} asm "vblendvp{suffix} $3, $2, $1, $0", "=x,x,x,x"'
-        given = ", ".join(f"{type} {text}" for text in (on_false.text, on_true.text, found))
-        return self.define(f"{assembly}({given})", on_true.dtype)
-
-    def floor_divide(self, left: Operand, right: Operand) -> Operand:
-        """See `Operations`."""
-        return self._divide(left, right)[0]
-
-    def remainder(self, left: Operand, right: Operand) -> Operand:
-        """See `Operations`."""
-        return self._divide(left, right)[1]
-
-    def truncated_remainder(self, left: Operand, right: Operand) -> Operand:
-        """See `Operations`."""
-        self._guard(left, right)
-        return self.instruction("urem" if left.dtype.kind == "u" else "srem", left, right)
-
-    def _guard(self, left: Operand, right: Operand) -> None:
-        known = self.constant_of(right)
-        if known is None or known == 0:
-            self.emission.require(self.compare("ne", right, self.constant(0, right.dtype)).text)
-        if left.dtype.kind == "i" and (known is None or known == -1):
-            least = self.constant(np.iinfo(left.dtype).min, left.dtype)
-            first = self.compare("ne", left, least)
-            second = self.compare("ne", right, self.constant(-1, right.dtype))
-            self.emission.require(self.instruction("or", first, second).text)
-
-    def _divide(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
-        self._guard(left, right)
-        if left.dtype.kind == "u":
-            return self.instruction("udiv", left, right), self.instruction("urem", left, right)
-        quotient = self.instruction("sdiv", left, right)
-        rest = self.instruction("srem", left, right)
-        zero = self.constant(0, left.dtype)
-        signs = self.compare("slt", self.instruction("xor", rest, right), zero)
-        wrong = self.instruction("and", self.compare("ne", rest, zero), signs)
-        less = self.instruction("sub", quotient, self.constant(1, left.dtype))
-        more = self.instruction("add", rest, right)
-        return self.select(wrong, less, quotient), self.select(wrong, more, rest)
 
 
 def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
@@ -117,8 +49,8 @@ def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> 
     return ModuleText("\n".join(parts) + "\n", (("region",),), frozenset(operations.symbols))
 
 
-def note(place: int, count: int) -> str:
-    """Of an access to the memory of result `place` of `count`, or of the operands: `count`."""
+def note(place: int) -> str:
+    """Of an access to the memory of a result; the operands have the place after the last one."""
     return f", !alias.scope !{2 * place + 2}, !noalias !{2 * place + 3}"
 
 
@@ -169,7 +101,7 @@ class Emission:
                 for axis in range(len(sizes))
             ]
             before += len(sizes)
-            apart = note(len(graph.outputs), len(graph.outputs))
+            apart = note(len(graph.outputs))
             known[value] = self.element(Array(value.type.dtype, pointer, sizes, strides, apart))
         outs = self._results(known)
         self.counter = self.variable("i64")
@@ -197,7 +129,7 @@ class Emission:
             if value.type.shape:
                 sizes = [self.size(size) for size in value.type.shape]
                 strides = region_views.dense(self, value.type.dtype, sizes)
-                apart = note(place, len(graph.outputs))
+                apart = note(place)
                 whole = Array(value.type.dtype, pointer, sizes, strides, apart)
                 known[graph.inputs[place]] = whole
         return outs

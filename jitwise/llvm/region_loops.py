@@ -6,9 +6,10 @@
         poll                                  poll, after each 65536 turns
 
 What is checked is a polynomial of first degree in the counter, so it is between its values in the
-first and in the last turn, and so are its partial sums. A check goes before the loop only where
-each turn comes by: then the region is left where it would have been left later on, and nothing that
-it did is seen. Everything else, and loops that end by another condition, is written as it stands.
+first and in the last turn, and so are its partial sums. A check goes before the loop only from
+where each turn comes by: then the region is left where it would have been left later on, and
+nothing that it did is seen. Everything else, and loops that end by another condition, is written as
+it stands.
 """
 
 from __future__ import annotations
