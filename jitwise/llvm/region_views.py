@@ -82,8 +82,8 @@ def part(
 ) -> Any:
     """Every `steps`-th element from `starts` on."""
     begins = [region.size(start) for start in starts]
-    for start, begin, *extent in zip(starts, begins, steps, sizes, whole.sizes, strict=True):
-        step, size, all = extent
+    rows = zip(starts, begins, steps, sizes, whole.sizes, strict=True)
+    for start, begin, step, size, all in rows:
         if begin == "0" and step == 1 and size == all:
             continue
         if not region_loops.is_proven(region, start, (step, size, all)):
