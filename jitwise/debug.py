@@ -6,6 +6,6 @@ debug.callback(log, i, loss)                 the same for any function
 
 from __future__ import annotations
 
-from .api.callbacks import callback, print
+from .api.callbacks import callback, print  # noqa: A004
 
 __all__ = ["callback", "print"]

@@ -129,12 +129,10 @@ class State:
 
     def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
         """A program raised `error`, and has changed nothing: the result, or what Python raises."""
-        if was_raised(error):  # by a callback, and perhaps caught by the function
-            undo_draws()
-            return self._again(entry, args, kwargs)
-        if is_of_users(error):
+        by_callback = was_raised(error)
+        if is_of_users(error) and not by_callback:
             raise error
-        if getattr(error, "raised_by_numpy", False):  # and perhaps caught by the function
+        if by_callback or getattr(error, "raised_by_numpy", False):  # and perhaps caught
             undo_draws()
             return self._again(entry, args, kwargs)
         return self._judged("running it", error, args, kwargs, entry)

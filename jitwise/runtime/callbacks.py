@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -100,16 +99,18 @@ class _Pasts(threading.local):
 _pasts = _Pasts()
 
 
-@contextmanager
-def _apart() -> Iterator[None]:
+class _Apart:
     """What a callback calls is no part of the trace or the call that it belongs to."""
-    pasts, _pasts.all = _pasts.all, []
-    token = current.set(None)
-    try:
-        yield
-    finally:
-        current.reset(token)
-        _pasts.all = pasts
+
+    __slots__ = ("pasts", "token")
+
+    def __enter__(self) -> None:
+        self.pasts, _pasts.all = _pasts.all, []
+        self.token = current.set(None)
+
+    def __exit__(self, *error: object) -> None:
+        current.reset(self.token)
+        _pasts.all = self.pasts
 
 
 def perform(
@@ -119,7 +120,7 @@ def perform(
     record = _pasts.next(called.identity) if _pasts.all else None
     if record is not None:
         return record.outcome()
-    with _apart():
+    with _Apart():
         return called(args, kwargs, shapes)
 
 
@@ -146,14 +147,15 @@ class CallbackCall(HostCall):
         shapes = self.shapes if self.is_static else self._sizes(given[self.count :])
         args, kwargs = called.made(given)
         try:
-            with _apart():
+            with _Apart():
                 return _Record(called.identity, called(args, kwargs, shapes))
         except Exception as error:
             return _Record(called.identity, (), error, error.__traceback__)
 
     def _sizes(self, given: Sequence[Any]) -> list[tuple[int, ...]]:
         values = dict(zip(self.sizes, map(int, given), strict=True))
-        return [tuple([values.get(each, each) for each in shape]) for shape in self.shapes]
+        known: Any = values.get
+        return [tuple([known(each, each) for each in shape]) for shape in self.shapes]
 
 
 def was_raised(error: BaseException) -> bool:

@@ -21,7 +21,7 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _UNCHANGING = (*_NUMBERS, str, bytes, type(None), slice, range, np.dtype, enum.Enum, type)
-_BY_CODE = {CODES["float"]: float, CODES["scalar"]: np.float64}
 
 
 class Promised(NamedTuple):
@@ -89,7 +88,11 @@ class Callback:
     def made(self, operands: Sequence[Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments, of arrays."""
         leaves = [_leaf(how, what, operands) for how, what in self.given]
-        return self.arguments.build(leaves)
+        by_place, by_name = self.arguments.items
+        if any(item.kind is not None for item in (*by_place.items, *by_name.items)):
+            return self.arguments.build(leaves)
+        count = len(by_place.items)  # the common case, without a walk
+        return tuple(leaves[:count]), dict(zip(by_name.keys, leaves[count:], strict=True))
 
     def __call__(
         self, args: tuple, kwargs: dict[str, Any], shapes: Sequence[tuple[int, ...]]
@@ -125,7 +128,7 @@ class Callback:
             self._broken(f"gives {given} as result {number}, and {promised} was promised")
         return array
 
-    def _broken(self, how: str) -> None:
+    def _broken(self, how: str) -> NoReturn:
         source = self.source or _line_outside()
         where = f" (called at {source[0]}:{source[1]})" if source is not None else ""
         raise CallbackError(f"{self.name}: {_shown(self.function)} {how}{where}")
