@@ -53,6 +53,13 @@ def is_of_users(error: BaseException) -> bool:
     return any(is_users(frame.f_code) for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
+def is_of_callback(error: BaseException) -> bool:
+    """Whether a callback raised it, in the call that is running."""
+    from ..runtime.callbacks import was_raised
+
+    return was_raised(error)
+
+
 def definition_of(function: Callable[..., Any]) -> tuple[str, int] | None:
     """File and first line of a function that is written in Python."""
     for called in (function, vars(type(function)).get("__call__")):

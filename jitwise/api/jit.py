@@ -30,14 +30,13 @@ from ..explain.lines import at, listen
 from ..llvm import loading
 from ..record import recorder
 from ..runtime._native import Function, call_leaves, undo_draws
-from ..runtime.callbacks import was_raised
 from ..runtime.executable import no_cyclic_collection
 from ..trace.code import INNER
 from ..trace.containers import leaves_of
 from ..trace.function import trace_call
 from . import methods  # noqa: F401 - gives jitted functions their methods
 from .call import Call, canonical
-from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_users
+from .faults import ADVICE, definition_of, fault_of, frames_of_ours, is_of_callback, is_of_users
 from .options import STRATEGIES, Options, as_tuple, signature_of
 from .versions import Signature, Version, compile_traced, install, write_last
 
@@ -129,7 +128,7 @@ class State:
 
     def failed(self, entry: Any, error: Exception, args: tuple, kwargs: dict[str, Any]) -> Any:
         """A program raised `error`, and has changed nothing: the result, or what Python raises."""
-        by_callback = was_raised(error)
+        by_callback = is_of_callback(error)
         if is_of_users(error) and not by_callback:
             raise error
         if by_callback or getattr(error, "raised_by_numpy", False):  # and perhaps caught

@@ -2,7 +2,6 @@
 
 from . import (
     call,
-    callback,
     compare,
     complex_number,
     contract,
@@ -28,7 +27,6 @@ from . import (
 
 __all__ = [
     "call",
-    "callback",
     "compare",
     "complex_number",
     "contract",

@@ -13,6 +13,13 @@ number `changed` works on a copy, which is the result.
 nothing needs its results. `outside_call` is a raising call of a function that jitwise knows nothing
 of; it is not let write to its operands.
 
+`callback` calls a function of the user's that may do anything. It takes place each time that the
+program comes to it, once, in the order of the graph, and in no evaluation apart from a call: what
+the function does cannot be undone. `function` itself makes its arguments of the operands, and knows
+what was promised of its results, which `types` are (see `trace.callbacks`).
+
+    io_callback(read, struct, x)   ->   callback{function=..., types=(f64[3],)}(x)
+
 `measured_call` and `measured_raising_call` find out sizes of their results: those that mention
 `symbols`, which they define.
 
@@ -228,8 +235,13 @@ def _call(
     )
 
 
+def _evaluate_callback(*operands: Any, **attrs: Any) -> Any:
+    raise NotImplementedError(f"{attrs['function'].name} takes place in a call only")
+
+
 call = _call("call", False)
 raising_call = _call("raising_call", True)
 outside_call = _call("outside_call", True, _evaluate_outside, direct=None)
 measured_call = _call("measured_call", False, measures=True)
 measured_raising_call = _call("measured_raising_call", True, measures=True)
+callback = _call("callback", True, _evaluate_callback, direct=None)

@@ -23,8 +23,7 @@ import numpy as np
 from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
 from ..ir.measured import symbols_defined
-from ..ops.call import Unexpected
-from ..ops.callback import callback
+from ..ops.call import Unexpected, callback
 from ..ops.draw import draw
 from ._native import report_float_error, set_reporting
 from .shortcuts import shortened

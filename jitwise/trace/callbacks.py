@@ -28,7 +28,7 @@ import numpy as np
 from ..errors import CallbackError
 from ..ir.dims import Size
 from ..ir.types import DTYPE_NAMES, ArrayType
-from ..ops.callback import callback
+from ..ops.call import callback
 from .carried import Form, flatten, kind_of
 from .code import is_own_file
 from .containers import children
