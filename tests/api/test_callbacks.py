@@ -11,6 +11,7 @@ import itertools
 import threading
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +20,11 @@ import pytest
 
 import jitwise
 from jitwise import CallbackError, ShapeDtypeStruct, debug, io_callback, jit, lax, pure_callback
+from jitwise.runtime.callbacks import _pasts
 from tests.api.oracle import same
 
 SEEN: list[Any] = []
+ERROR = KeyError("mine")
 ARRAY = np.array([1.5, -2.0, 0.25])
 STRUCT = ShapeDtypeStruct((3,), np.float64)
 
@@ -193,6 +196,19 @@ def test_results_are_a_tree():
     compiles(agree(f, ARRAY))
 
 
+@pytest.mark.parametrize("values", [[-1.0, 2.0, 3.0], [-1.0, -2.0], []])
+def test_numbers_that_are_pythons_or_numpys(values):
+    def f(x):
+        total = 0.0
+        for v in x:
+            if v > 0:
+                total = total + v
+            debug.callback(see, total)
+        return total
+
+    compiles(agree(f, np.array(values)))
+
+
 def test_callbacks_that_nothing_needs_take_place():
     def f(x):
         pure_callback(doubled, STRUCT, x)
@@ -273,6 +289,30 @@ def test_a_check_that_fails_in_a_later_iteration():
     agree(f, np.array([4, 3]), jitted=jitted)
 
 
+def test_nothing_is_kept_after_the_call():
+    alive = []
+
+    def give(x):
+        array = x * 2
+        alive.append(weakref.ref(array))
+        return array
+
+    def f(x):
+        y = io_callback(give, STRUCT, x)
+        return 1 / (y - y[0])
+
+    jitted = jit(f)
+    with np.errstate(all="ignore"):
+        jitted(ARRAY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(10):
+            jitted(ARRAY)
+    agree(lambda x: (debug.callback(see, x), x)[1], ARRAY)
+    assert [each() for each in alive] == [None] * 11
+    assert _pasts.all == []
+
+
 def test_a_refusal_of_numpy_after_callbacks():
     def f(x):
         debug.callback(see, x)
@@ -321,10 +361,10 @@ def test_a_jitted_function_within_a_second_run_is_run_again_itself():
 
 
 def test_an_exception_reaches_the_caller_unchanged():
-    error = KeyError("mine")
+    error = ERROR
 
     def fail(x):
-        raise error
+        raise ERROR
 
     @jit
     def f(x):
