@@ -308,7 +308,9 @@ def test_every_row_of_the_registry_is_tried():
     assert len(NAMED) >= 85 and len(CASES) >= 700
     tried = primitives_of_ufuncs() | primitives_of_programs()
     # A pass makes fusions; calls are tried in test_library and test_surface, draws in test_draws,
-    # `case`, `while`, `region` in test_loops and test_regions, scalars in test_reported_errors.
+    # callbacks in test_callbacks, `case`, `while`, `region` in test_loops and test_regions, scalars
+    # in test_reported_errors.
     calls = {"call", "raising_call", "outside_call", "measured_call", "measured_raising_call"}
-    calls |= {"draw", "case", "while", "region", *[each.name for each in OF_SCALARS.values()]}
+    calls |= {"draw", "callback", "case", "while", "region"}
+    calls |= {each.name for each in OF_SCALARS.values()}
     assert set(REGISTRY) - tried - calls == {*GRAPHS, "fusion"}
