@@ -2,6 +2,7 @@
 called with `jitwise.lax` and with a plain Python reference.
 """
 
+# ruff: noqa: B023, E501 - programs are called in the turn that makes them, and stand on a line
 from __future__ import annotations
 
 import dataclasses
@@ -163,9 +164,13 @@ def rows() -> Iterator[Row]:
                 (x, y),
             )
             yield Row("none" + name, run(lambda c, x: (c + 1, None), 0), (x, y))
-            yield Row("rows" + name, run(lambda c, x: (x, [c]), np.zeros(2), lambda x, y: y), (x, y))
             yield Row(
-                "rows of rows" + name, run(lambda c, x: (c, np.outer(x, x)), 0, lambda x, y: y), (x, y)
+                "rows" + name, run(lambda c, x: (x, [c]), np.zeros(2), lambda x, y: y), (x, y)
+            )
+            yield Row(
+                "rows of rows" + name,
+                run(lambda c, x: (c, np.outer(x, x)), 0, lambda x, y: y),
+                (x, y),
             )
             yield Row("associated" + name, associated(np.add), (x, y))
             yield Row("in order" + name, associated(np.subtract, lambda x, y: y), (x, y))
@@ -177,10 +182,16 @@ def rows() -> Iterator[Row]:
                 (x, y),
             )
         yield Row(f"map, {length}", lambda lax, x, y: lax.map(np.sin, x), (x, y))
-        yield Row(f"map of pairs, {length}", lambda lax, x, y: lax.map(
-            lambda p: {"s": p[0] + p[1], "n": None}, (x, y)), (x, y))
-        yield Row(f"map in map, {length}", lambda lax, x, y: lax.map(
-            lambda row: lax.map(lambda v: v * 2, row), y), (x, y))
+        yield Row(
+            f"map of pairs, {length}",
+            lambda lax, x, y: lax.map(lambda p: {"s": p[0] + p[1], "n": None}, (x, y)),
+            (x, y),
+        )
+        yield Row(
+            f"map in map, {length}",
+            lambda lax, x, y: lax.map(lambda row: lax.map(lambda v: v * 2, row), y),
+            (x, y),
+        )
 
 
 def collatz(lax, n):
@@ -245,17 +256,33 @@ def programs() -> Iterator[Row]:
         yield Row(f"powers of NumPy {n}", powers, (x, np.int32(n)))
         yield Row(f"powers of 0-d {n}", powers, (x, np.array(n)))
         yield Row(f"powers of int {n}", powers, (n, n))
-        yield Row(f"range from {n}", lambda lax, n: lax.fori_loop(n, 3, lambda i, s: s + i, 0), (n,))
-        yield Row(f"range of NumPy from {n}", lambda lax, n: lax.fori_loop(
-            n, np.int64(3), lambda i, s: s + i, 0), (np.int32(n),))
+        yield Row(
+            f"range from {n}", lambda lax, n: lax.fori_loop(n, 3, lambda i, s: s + i, 0), (n,)
+        )
+        yield Row(
+            f"range of NumPy from {n}",
+            lambda lax, n: lax.fori_loop(n, np.int64(3), lambda i, s: s + i, 0),
+            (np.int32(n),),
+        )
         yield Row(f"cond of {n}", lambda lax, n: lax.cond(n, lambda: 1, lambda: 2.0), (n,))
-        yield Row(f"cond of 0-d {n}", lambda lax, n: lax.cond(
-            n, lambda a: a, lambda a: a * 1j, 2), (np.array(n),))
+        yield Row(
+            f"cond of 0-d {n}",
+            lambda lax, n: lax.cond(n, lambda a: a, lambda a: a * 1j, 2),
+            (np.array(n),),
+        )
     yield Row("decided", lambda lax: lax.cond(True, lambda: 1, lambda: 2.5), ())
-    yield Row("keys", lambda lax, n: lax.cond(
-        n > 0, lambda: {"a": 1, "b": 2.0}, lambda: {"b": 5, "a": 3}), (1,))
-    yield Row("keys of a carry", lambda lax, n: lax.fori_loop(
-        0, n, lambda i, c: {"b": c["a"], "a": c["b"] + 1}, {"a": 1, "b": 5}), (3,))
+    yield Row(
+        "keys",
+        lambda lax, n: lax.cond(n > 0, lambda: {"a": 1, "b": 2.0}, lambda: {"b": 5, "a": 3}),
+        (1,),
+    )
+    yield Row(
+        "keys of a carry",
+        lambda lax, n: lax.fori_loop(
+            0, n, lambda i, c: {"b": c["a"], "a": c["b"] + 1}, {"a": 1, "b": 5}
+        ),
+        (3,),
+    )
 
 
 def swapped(lax, x, n):
@@ -430,9 +457,25 @@ def tested_by_write(lax, x, n):
 
 
 WRITES = (
-    swapped, swapped_and_written, twice, twice_within, own, callers, captured, viewed,
-    chosen_and_written, written_in_branch, argument_in_branch, written_later, written_after_rows,
-    row_written, buffers, one_in_two_places, given_and_kept, another_each_turn, view_given,
+    swapped,
+    swapped_and_written,
+    twice,
+    twice_within,
+    own,
+    callers,
+    captured,
+    viewed,
+    chosen_and_written,
+    written_in_branch,
+    argument_in_branch,
+    written_later,
+    written_after_rows,
+    row_written,
+    buffers,
+    one_in_two_places,
+    given_and_kept,
+    another_each_turn,
+    view_given,
     tested_by_write,
 )
 

@@ -3,6 +3,7 @@ of jitted functions and outside: values, dtypes, shapes, kinds, structures, exce
 becomes of the arrays that they were given.
 """
 
+# ruff: noqa: B023, E501 - programs are called in the turn that makes them, and stand on a line
 from __future__ import annotations
 
 import threading
@@ -105,7 +106,9 @@ def test_other_lengths_and_turns_are_no_new_trace():
     def f(x, n, rows):
         total = lax.fori_loop(0, n, lambda i, s: s + x[i], 0.0)
         carry, ys = lax.scan(lambda c, r: (c * 0.5 + r, c.sum()), x, rows)
-        count = lax.while_loop(lambda s: s[1] < total + 5, lambda s: (s[0] + 1, s[1] + 1.0), (0, 0.0))
+        count = lax.while_loop(
+            lambda s: s[1] < total + 5, lambda s: (s[0] + 1, s[1] + 1.0), (0, 0.0)
+        )
         return total, carry, ys, count, lax.map(lambda r: r[0], rows)
 
     call = jit(f)
@@ -354,7 +357,9 @@ def test_what_cannot_agree_is_named_with_its_place_types_and_lines(name):
 
 def test_keys_in_another_order_are_the_same_structure():
     def f(n):
-        return lax.fori_loop(0, n, lambda i, c: {"b": c["b"] * 2, "a": c["a"] + 1}, {"a": 1, "b": 5})
+        return lax.fori_loop(
+            0, n, lambda i, c: {"b": c["b"] * 2, "a": c["a"] + 1}, {"a": 1, "b": 5}
+        )
 
     for call in (f, jit(f)):
         assert call(3) == {"a": 4, "b": 40}
@@ -421,7 +426,10 @@ def test_random_numbers_are_drawn_once_a_turn():
 def test_functions_and_texts_are_carried_as_they_are():
     def f(x, n):
         return lax.fori_loop(
-            0, n, lambda i, c: (c[0], c[1], c[1](c[2]) if c[0] == "sine" else c[2]), ("sine", np.sin, x)
+            0,
+            n,
+            lambda i, c: (c[0], c[1], c[1](c[2]) if c[0] == "sine" else c[2]),
+            ("sine", np.sin, x),
         )
 
     for n in (0, 2):
