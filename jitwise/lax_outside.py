@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import CannotTrace, CarryError
+from .ir import dims
 from .trace.carried import Kind, as_plain, is_same, joined, plain_kind
 from .trace.foreseen import foreseen
 from .trace.forms import Form, flatten, leaves_like
@@ -251,7 +252,7 @@ def _nothing(kind: Kind) -> Any:
     """A column without rows."""
     if kind.type is None:
         return kind.static
-    return np.zeros([int(size) for size in kind.type.shape], kind.type.dtype)
+    return np.zeros([dims.evaluate_size(size, {}) for size in kind.type.shape], kind.type.dtype)
 
 
 __all__ = ["Call", "Carry", "Rows", "chosen", "looped", "scanned"]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..ir import dims
 from ..ir.builder import Builder
 from ..ir.dims import Size
 from ..ir.graph import Value
@@ -136,7 +137,7 @@ def as_plain(item: Any, kind: Kind) -> Any:
     array = np.asarray(item, kind.type.dtype)
     if kind.name == "scalar":
         return array[()]
-    return np.broadcast_to(array, [int(size) for size in kind.type.shape]).copy()
+    return np.broadcast_to(array, [dims.evaluate_size(size, {}) for size in kind.type.shape]).copy()
 
 
 def joined(trace: Trace | None, one: Kind, other: Kind, promotes: bool) -> Kind | None:

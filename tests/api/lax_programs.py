@@ -2,7 +2,7 @@
 called with `jitwise.lax` and with a plain Python reference.
 """
 
-# ruff: noqa: B023, E501 - programs are called in the turn that makes them, and stand on a line
+# ruff: noqa: B023 - programs are called in the turn that makes them, and stand on a line
 from __future__ import annotations
 
 import dataclasses

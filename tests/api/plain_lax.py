@@ -7,7 +7,7 @@ arrays of their surroundings are therefore run with `Plain(calls=False)`, which 
 more often than the loop does, and settles nothing.
 """
 
-# ruff: noqa: B023, E501 - programs are called in the turn that makes them, and stand on a line
+# ruff: noqa: E501 - programs are called in the turn that makes them, and stand on a line
 from __future__ import annotations
 
 import copy

@@ -170,6 +170,7 @@ def test_every_module_belongs_to_a_layer():
         "numpy",
         "lax",
         "lax_control",
+        "lax_outside",
         "tree",
         "debug",
         "profiler",
