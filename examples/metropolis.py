@@ -1,5 +1,4 @@
-"""A Metropolis sampler: numbers that lie as a density says, by a walk that is turned back
-where the density falls.
+"""A Metropolis sampler: a walk that is turned back where the density falls.
 
 A drawn number decides about each step, and the walk is drawn from a generator that lies outside of
 the function: each call goes on where the last one ended.

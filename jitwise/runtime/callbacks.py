@@ -34,6 +34,7 @@ from ..ir.dims import Dim
 from ..ir.graph import Op
 from ..trace.callbacks import Callback
 from ..trace.tracing import current
+from . import draws  # noqa: F401 - which sets back a call that begins anew
 from ._native import journal
 from .host_call import HostCall, dims_in
 
