@@ -45,11 +45,11 @@ def test_statistics_of_some_items_are_numpys(name, dtype):
         x = (rng.normal(size=shape) * 5).astype(dtype)
         for mask in masks(shape, rng):
 
-            def function(x, mask, axis=axis, options=options):
+            def statistic_of_some(x, mask, axis=axis, options=options):
                 return statistic(x, axis=axis, where=mask, **options)
 
-            expected, warned = told(function, (x, mask))
-            jitted = jit(function, wait=True)
+            expected, warned = told(statistic_of_some, (x, mask))
+            jitted = jit(statistic_of_some, wait=True)
             found, warned_too = told(jitted, (x, mask))
             assert type(found) is type(expected)
             assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
