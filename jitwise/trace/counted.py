@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import CannotTrace
 from ..ir import dims
 from ..ir.dims import Size
 from ..ops.compare import greater, less
-from .carried import Kind, kind_of
+from .carried import Form, Kind, flatten, kind_of
 from .control import bounded
-from .forms import Form, flatten
 from .looping import Loop
 from .numpy.arguments import size_argument
 from .numpy.create import filled
@@ -76,7 +74,6 @@ class Range:
         what: str,
         names: Sequence[str] = (),
         guesses: Sequence[Tracer] = (),
-        where: str = "",
     ) -> Loop:
         """The loop, which carries the index and what the body does."""
 
@@ -99,8 +96,6 @@ class Range:
             what=what,
             names=names,
             guesses=guesses,
-            where=where,
-            counts=True,
         )
 
 
@@ -115,29 +110,16 @@ def counted(
     what: str = "the loop",
     names: Sequence[str] = (),
     guesses: Sequence[Tracer] = (),
-    where: str = "",
 ) -> Any:
     """What `carry` is after `carry = body(i, carry)` for each `i`, while `test(carry)`."""
     turns = range_.turns()
-    if turns is False and not promotes:
+    if turns is False:
         return carry
     runs = bool(turns) and test is None
-    options = {"promotes": promotes, "runs": runs, "what": what, "where": where}
-    loop = range_.loop(body, test, names=names, guesses=guesses, **options)
-    start = trace.expose(range_.start)
-    return (_unturned(trace, loop, start, carry) if turns is False else loop.run((start, carry)))[1]
-
-
-def _unturned(trace: Trace, loop: Loop, start: Any, carry: Any) -> tuple[Any, Any]:
-    """A loop that does not turn; its body need not be one that could."""
-    failure, printed = trace.failure, len(trace.printed)
-    try:
-        return loop.unturned((start, carry))
-    except CannotTrace:
-        trace.failure = failure
-        return start, carry
-    finally:
-        del trace.printed[printed:]
+    loop = range_.loop(
+        body, test, promotes=promotes, runs=runs, what=what, names=names, guesses=guesses
+    )
+    return loop.run((trace.expose(range_.start), carry))[1]
 
 
 def scanned(
@@ -149,7 +131,6 @@ def scanned(
     count: Any,
     reverse: bool,
     what: str,
-    where: str,
 ) -> tuple[Any, Any]:
     """`lax.scan`: see `lax_control`. The body is called for its types first, and then again with
     arrays to put into what it gives.
@@ -175,10 +156,10 @@ def scanned(
                 buffer[place] = row
         return after
 
-    probe = range_.loop(turn, None, promotes=True, runs=True, what=what, where=where)
+    probe = range_.loop(turn, None, promotes=True, runs=True, what=what)
     probe.settle((trace.expose(range_.start), init))
     buffers += [None if kind.type is None else _empty(trace, length, kind) for kind in kinds]
-    carry = counted(trace, range_, turn, init, what=what, where=where)
+    carry = counted(trace, range_, turn, init, what=what)
     found = [
         kind.static if buffer is None else buffer
         for buffer, kind in zip(buffers, kinds, strict=True)
