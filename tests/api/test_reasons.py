@@ -37,7 +37,10 @@ def test_a_reason_names_the_variable_and_what_to_write(function, argument, words
 
 
 def test_few_points_between_numbers_are_compiled_for_their_number():
-    jitted = jit(lambda n: np.linspace(0, 1, n, dtype=int) + np.linspace(0, 4, n))
+    def few_points(n):
+        return np.linspace(0, 1, n, dtype=int) + np.linspace(0, 4, n)
+
+    jitted = jit(few_points)
     for count in (1, 3, 1, 3):
         assert jitted(count).tolist() == [0.0, 2.0, 5.0][:count]
     assert not [each for each in jitted.records() if each.subject == "fallback"]

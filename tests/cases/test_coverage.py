@@ -20,6 +20,10 @@ CASES = {
 }
 
 
+# Cases stand among other programs of their kind there.
+MIXED = {"test_control_flow.py": "C44 C47 C48 C51 C52", "test_arrays_of_several_names.py": ""}
+
+
 def marks(path: Path) -> dict[str, list[str]]:
     """The cases that the tests of a file are marked with."""
     found: dict[str, list[str]] = {}
@@ -44,4 +48,10 @@ def test_every_case_is_tested_where_it_belongs(name):
 
 def test_no_file_of_cases_is_forgotten():
     files = {path.name for path in Path(__file__).parent.glob("test_*.py")}
-    assert files == {*CASES, Path(__file__).name}
+    assert files == {*CASES, *MIXED, Path(__file__).name}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_cases_stand_among_other_programs(name):
+    text = Path(__file__).with_name(name).read_text()
+    assert all(f'case("{number}"' in text for number in MIXED[name].split())

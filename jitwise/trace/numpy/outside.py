@@ -202,6 +202,7 @@ def piecewise(
     """Numbers are chosen in the program; functions are the user's, and called by NumPy."""
     operand = trace.lift(x)
     if not args and not options and _chooses_numbers(trace, operand, condlist, funclist):
+        trace.refuse_swapped(operand._value)
         last = funclist[-1] if len(funclist) > len(condlist) else 0
         shape, dtype = operand._value.type.shape, operand._value.type.dtype
         result = trace.broadcast(trace.constant(last, dtype), shape)

@@ -265,6 +265,9 @@ def var(
     elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
     items = _items_of(trace, operand, axes, where)
+    if counted:  # NumPy warns of too few
+        enough = apply(trace, np.greater, [items.count, ddof])
+        trace.check(trace.lift(np.all(enough)), "too few items")
     squares = _deviations(trace, operand, dtype, items)
     total = summed(
         trace,
