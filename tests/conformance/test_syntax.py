@@ -611,7 +611,9 @@ def test_nothing_is_imported_before_a_function_is_rewritten():
         "import sys, jitwise; jitwise.jit(lambda x: x)(1.0); "
         "print('jitwise.trace.syntax' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # -P: the installed package, not the sources of the folder the tests are run from.
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 

@@ -120,7 +120,7 @@ def test_llvmlite_is_imported_by_the_first_compile_and_not_before():
         "c.compile_kernel(k)\n"
         "assert 'llvmlite.binding' in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)
 
 
 def test_the_first_kernel_of_a_process_may_call_the_c_library():
@@ -133,4 +133,4 @@ def test_the_first_kernel_of_a_process_may_call_the_c_library():
         "b.store(1, b.compute(primitive_named('fmod'), b.load(0), b.load(0)))\n"
         "c.compile_kernel(b.finish(16))\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)
