@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 import jitwise
-from jitwise.api import jit as bounds
+from jitwise.api import state as bounds
 from jitwise.record import Record, recorder
 
 warnings.simplefilter("ignore", jitwise.JitwiseWarning)

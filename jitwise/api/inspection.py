@@ -15,8 +15,9 @@ from ..record import Record, recorder
 from ..runtime._native import Function
 from ..trace.captures import fetch
 from ..trace.containers import fresh, is_dataclass_instance, leaves_of
-from .jit import Options, State
+from .options import Options
 from .stages import ShapeDtypeStruct, Traced, trace_stage
+from .state import State
 
 
 def _state(function: Callable[..., Any], static_argnums: Any = ()) -> State:

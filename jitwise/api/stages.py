@@ -30,7 +30,7 @@ from ..trace.function import trace_call
 from .call import Call
 from .differences import difference, leaf_names
 from .faults import fault_of
-from .jit import State
+from .state import State
 from .versions import compile_traced, install
 
 

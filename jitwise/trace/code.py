@@ -13,6 +13,7 @@ import os
 import site
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,26 @@ INNER: list[Callable[[Any], Any]] = []
 _GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
+_ITSELF = object()
+
+
+def cached_by_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function(code, ...)`, whose results are remembered as long as the code lives."""
+    known: dict[Any, tuple[weakref.ref, Any]] = {}
+
+    @functools.wraps(function)
+    def cached(code: types.CodeType, *others: Any) -> Any:
+        key = id(code), others
+        found = known.get(key)
+        if found is None or found[0]() is not code:
+            result = function(code, *others)
+            kept = _ITSELF if result is code else result
+            found = known[key] = weakref.ref(code, lambda _: known.pop(key, None)), kept
+        return code if found[1] is _ITSELF else found[1]
+
+    return cached
+
+
 def is_users(code: types.CodeType) -> bool:
     """Whether code was written by the user: not of jitwise, an installed package or the standard
     library.
@@ -42,7 +63,7 @@ def is_users(code: types.CodeType) -> bool:
     return not is_library_file(os.path.abspath(filename))
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def has_loops(code: types.CodeType) -> bool:
     """Whether code has loops, those of comprehensions apart."""
     inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
@@ -70,7 +91,7 @@ def is_library_file(path: str) -> bool:
     return path.startswith(_LIBRARIES + (_HERE + os.sep,)) and not path.startswith(_EXAMPLES)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def identity_uses(code: types.CodeType) -> frozenset[str]:
     """How code may tell one object from another like it: "is" by the operator (with anything but
     a constant), "items" by looking it up in containers or comparing these.
@@ -88,7 +109,7 @@ def identity_uses(code: types.CodeType) -> frozenset[str]:
     return frozenset(found).union(*[identity_uses(each) for each in inner])
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def fault_of_code(code: types.CodeType) -> tuple[str, str] | None:
     """Why code cannot be followed, as (reason, detail), or None."""
     if code.co_flags & _GENERATORS:

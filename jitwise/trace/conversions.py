@@ -18,7 +18,6 @@ number for its value.
 from __future__ import annotations
 
 import dis
-import functools
 import sys
 import types
 from collections.abc import Callable
@@ -29,6 +28,7 @@ import numpy as np
 from ..ir.types import DTYPE_NAMES
 from ..ops.compare import greater, less
 from ..ops.convert import convert
+from .code import cached_by_code
 from .size import SizeTracer
 from .tracer import Tracer
 
@@ -62,7 +62,7 @@ _HALF, _DOUBLE = np.dtype(np.float16), np.dtype(np.float64)
 # Code
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def with_conversions(
     code: types.CodeType, namespaces: frozenset[str] = frozenset()
 ) -> types.CodeType:
@@ -118,14 +118,14 @@ def _called_attribute(
     return code.co_names[place >> _SHIFTED] if is_called else ""
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def names_in(code: types.CodeType) -> frozenset[str]:
     """The globals and attributes that code names, and the functions in it."""
     inner = [names_in(each) for each in code.co_consts if isinstance(each, types.CodeType)]
     return frozenset(code.co_names).union(*inner)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def without_conversions(code: types.CodeType) -> types.CodeType:
     """The code that the user wrote."""
     constants = [

@@ -14,11 +14,12 @@ callback that fills what was followed before, because the trace goes on with wha
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from .code import cached_by_code
 
 if TYPE_CHECKING:
     from .captures import Path
@@ -69,7 +70,7 @@ class Fillings:
             self.follower.trace.refuse("effect", self._read)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def calls_back(code: types.CodeType) -> bool:
     """Whether code, or a function in it, may make callbacks."""
     if not CALLS.isdisjoint((*code.co_names, *code.co_freevars)):
@@ -77,7 +78,7 @@ def calls_back(code: types.CodeType) -> bool:
     return any(isinstance(each, types.CodeType) and calls_back(each) for each in code.co_consts)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def filled_by(code: types.CodeType) -> frozenset[str]:
     """The variables from outside of code whose containers it, or a function in it, changes."""
     found: set[str] = set()

@@ -10,13 +10,13 @@ Looked at are what the variables of a part lead to, through a few containers in 
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .code import cached_by_code
 from .memory import View
 from .size import SizeTracer
 from .syntax.names import UNBOUND
@@ -112,7 +112,7 @@ def written_to(part: Any) -> list[Tracer]:
     return list(found.values())
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def _assigns_items(code: types.CodeType) -> bool:
     if any(op == _STORE_SUBSCR for op in code.co_code[::2]):
         return True

@@ -11,7 +11,6 @@ the value of this call is used and checked at run time (`concrete`).
 
 from __future__ import annotations
 
-import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from ..ops.reduce import reduce_and
 from ..ops.scalar_arithmetic import OF_SCALARS
 from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
 from .conversions import python_number
+from .powers import TAKES_ROOTS, power, with_roots
 from .size import SizeTracer
 from .tracer import ABOVE, FUNCTIONS, Tracer, concrete, rebind
 
@@ -103,7 +103,9 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
     if python == len(operands):
         return _python_operator(trace, ufunc, [trace.lift(each) for each in operands])
     if ufunc is np.power:
-        return _power(trace, operands)
+        ufunc, operands = power(trace, *operands)
+        scalars = sum(not isinstance(each, Tracer) or each._kind != "array" for each in operands)
+        python = 0
     return apply(trace, ufunc, operands, of_scalars=python + scalars == len(operands))
 
 
@@ -167,8 +169,8 @@ def apply(
     if of_scalars and loop[0].kind in "iu" and ufunc in OF_SCALARS and _BOOL not in key:
         return trace.wrap(trace.builder.emit(OF_SCALARS[ufunc], tuple(values)), "scalar")
     results = emit_ufunc(trace.builder, ufunc, tuple(values))
-    if ufunc is np.power and _TAKES_ROOTS and loop[1].kind == "f" and not of_scalars:
-        results = (_with_roots(trace, values, lifted[1], results[0]),)
+    if ufunc is np.power and TAKES_ROOTS and loop[1].kind == "f" and not of_scalars:
+        results = (with_roots(trace, values, lifted[1], results[0]),)
     if len(results) == 1:
         value = results[0]
         return Tracer(trace, value, "array" if value.type.shape else "scalar")
@@ -260,48 +262,6 @@ def _as_dtype(trace: Trace, operand: Tracer, dtype: np.dtype, ufunc: np.ufunc) -
 def in_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
     """A Python number in `dtype`; an int must fit."""
     return _as_dtype(trace, operand, dtype, np.add)
-
-
-def _with_roots(trace: Trace, values: list[Value], given: Any, power: Value) -> Value:
-    """NumPy's inner loop takes the square root where the exponent is the same 0.5 all along."""
-    base, exponent = values
-    if base.type.dtype.itemsize < 4:
-        return power
-    if exponent.type.shape:  # one number that is repeated?
-        sizes = list(map(trace.hint, given._value.type.shape))
-        if math.prod(sizes) != 1 or sizes == list(map(trace.hint, power.type.shape)):
-            return power
-    if exponent.constant is not None and exponent.constant != 0.5:
-        return power
-    (root,) = emit_ufunc(trace.builder, np.sqrt, (base,))
-    if exponent.constant is not None:
-        return root
-    half = trace.builder.constant(0.5, exponent.type.dtype)
-    mask = trace.builder.emit(equal, (exponent, half))
-    parts = trace.align([trace.wrap(each, "array") for each in (mask, root, power)])
-    return trace.builder.emit(select, tuple([part._value for part in parts]))
-
-
-with np.errstate(all="ignore"):  # NumPy 2.3
-    _TAKES_ROOTS = bool(np.signbit(np.power(np.array([-0.0, -0.0]), 0.5)[0]))
-
-
-def _power(trace: Trace, operands: Sequence[Any]) -> Any:
-    """`x ** y`: ndarray's operator turns some exponents into cheaper functions, with their bits."""
-    base, exponent = operands
-    if isinstance(base, Tracer) and base._kind == "array":
-        kind = base._value.type.dtype.kind
-        if kind == "b":
-            number = type(exponent) in (int, SizeTracer)
-            if number and exponent == 2:  # where it is a size, with a guard
-                return apply(trace, np.square, [base])
-        elif kind in "fc" and type(exponent) in (int, float) and exponent in _FAST_POWERS:
-            return apply(trace, _FAST_POWERS[exponent], [base])
-    scalars = all(not isinstance(each, Tracer) or each._kind != "array" for each in operands)
-    return apply(trace, np.power, operands, of_scalars=scalars)
-
-
-_FAST_POWERS = {2: np.square, 1: np.positive, 0.5: np.sqrt, -1: np.reciprocal}
 
 
 def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> Any:

@@ -21,7 +21,7 @@ import jitwise.runtime.host_call
 import jitwise.runtime.kernels
 import jitwise.trace.numpy.statistics
 from jitwise import JitwiseBug, JitwiseWarning, config, jit
-from jitwise.api.jit import State
+from jitwise.api.state import State
 from jitwise.passes.fuse import Fuse
 from jitwise.passes.simplify import Simplify
 from jitwise.record import recorder

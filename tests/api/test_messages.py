@@ -15,7 +15,7 @@ import pytest
 
 import jitwise
 from jitwise import JitwiseWarning, ShapeError, StageError, jit
-from jitwise.api.jit import MOST_SIGNATURES, MOST_TRACES, MOST_USED_ONCE
+from jitwise.api.state import MOST_SIGNATURES, MOST_TRACES, MOST_USED_ONCE
 
 X = np.ones(5)
 FACTOR = 2.0
