@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import gc
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ except ImportError as error:
     ) from error
 
 import jitwise.ops
+from jitwise.api.remade import remade
 from jitwise.ir.builder import Builder
 from jitwise.ir.graph import Graph
 from jitwise.ir.parser import parse
@@ -50,6 +52,12 @@ LARGEST_ROUND_TRIP = 2_000  # ops; longer graphs are checked by the tests that a
 MOST_ROUND_TRIPS = 50  # graphs a test
 
 
+@pytest.fixture(autouse=True)
+def nothing_traced_before() -> None:
+    """Functions that a test makes are not those that another test made with the same code."""
+    remade.clear()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the expectations of the *.jw files"
@@ -58,6 +66,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "faults: the test provokes a fault of jitwise")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "golden(folder): the folder whose *.jw files a test runs on")
     config.addinivalue_line(
         "markers",

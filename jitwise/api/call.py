@@ -10,18 +10,22 @@ serves every style of call.
 from __future__ import annotations
 
 import inspect
+import types
 import weakref
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ir.primitive import exact
-from ..trace.captures import chain_of, keys_from_leaf
+from ..trace.captures import Path, chain_of, keys_from_leaf
 from ..trace.containers import children, entries, is_namedtuple, leaves_of
 from ..trace.function import Traced
 from ..trace.objects import is_keyed_by_type
 from .options import Options, positional_names, positions
 
+_PLAIN = (int, float, bool, complex, str, bytes, type(None))
 _NUMERIC = (np.ndarray, np.generic, int, float, complex)
 
 
@@ -32,16 +36,25 @@ class Call(NamedTuple):
     kwargs: dict[str, Any]
     bound_args: tuple
     bound_kwargs: dict[str, Any]
-    order: list[int]
+    order: list[int | Path]  # by canonical leaf: the leaf as given, or where its default is
     static: frozenset[int]
     key: Any
     style: Any
     roots: dict[Any, int]  # which argument of the call as given a bound one is, by place or name
     types: frozenset[type]  # of instances whose identity is not part of the key
 
-    def leaves(self, traced: Traced) -> list[tuple[str, int]]:
-        """Where each program input comes from, leaves counted as the call is given."""
-        return [("leaf", self.order[k]) if how == "leaf" else (how, k) for how, k in traced.origins]
+    def inputs(self, traced: Traced) -> tuple[list[tuple[str, int]], list[Path]]:
+        """Where each program input comes from, leaves counted as the call is given; and what is
+        captured: what the trace does, and then the defaults of what the call does not give.
+        """
+        captures, found = [*traced.captures], []
+        for how, number in traced.origins:
+            place = self.order[number] if how == "leaf" else number
+            if isinstance(place, Path):
+                captures.append(place)
+                how, place = "capture", len(captures) - 1
+            found.append((how, place))
+        return found, captures
 
     def outputs(self, traced: Traced) -> Any:
         """The recipe of the result, leaves counted as the call is given."""
@@ -111,11 +124,11 @@ class Call(NamedTuple):
 
 
 class _Leaf:
-    """A leaf of the call as given, with its number."""
+    """A leaf of the call as given, with its number; or a default, with its place."""
 
     __slots__ = ("index", "value")
 
-    def __init__(self, index: int, value: Any) -> None:
+    def __init__(self, index: int | Path, value: Any) -> None:
         self.index = index
         self.value = value
 
@@ -225,14 +238,21 @@ def types_of_instances(args: tuple, kwargs: dict[str, Any]) -> frozenset[type]:
 
 
 def canonical(
-    signature: inspect.Signature | None, options: Options, args: tuple, kwargs: dict[str, Any]
+    function: Any,
+    signature: inspect.Signature | None,
+    options: Options,
+    args: tuple,
+    kwargs: dict[str, Any],
 ) -> Call | None:
-    """The call with arguments bound to parameters; None when Python would refuse it."""
+    """The call with arguments bound to parameters, numbers and names that are left out being those
+    of the defaults; None when Python would refuse it.
+    """
     numbered = Numbered()
     call_args = tuple([numbered.number(item) for item in args])
     call_kwargs = {name: numbered.number(item) for name, item in kwargs.items()}
     try:
-        bound_args, bound_kwargs = _bound(signature, call_args, call_kwargs)
+        defaults = defaults_of(function) if signature is not None else {}
+        bound_args, bound_kwargs = _bound(signature, call_args, call_kwargs, defaults)
     except TypeError:
         return None
     order = [leaf.index for leaf in numbered_leaves((*bound_args, *bound_kwargs.values()))]
@@ -253,12 +273,37 @@ def canonical(
     )
 
 
+def defaults_of(function: Any) -> dict[str, _Leaf]:
+    """The defaults of a function that are numbers, names or None, with the places where the next
+    call finds them. Others are objects that the function may know again or change.
+    """
+    if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
+        return {}
+    code, found = function.__code__, {}
+    names = code.co_varnames[: code.co_argcount]
+    values, base = function.__defaults__ or (), Path("attr", function, "__defaults__")
+    for index, value in enumerate(values):
+        found[names[len(names) - len(values) + index]] = Path("item", base, index), value
+    base = Path("attr", function, "__kwdefaults__")
+    for name, value in (function.__kwdefaults__ or {}).items():
+        found[name] = Path("item", base, name), value
+    return {
+        name: _Leaf(path, value) for name, (path, value) in found.items() if type(value) in _PLAIN
+    }
+
+
 def _bound(
-    signature: inspect.Signature | None, args: tuple, kwargs: dict[str, Any]
+    signature: inspect.Signature | None,
+    args: tuple,
+    kwargs: dict[str, Any],
+    defaults: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[tuple, dict[str, Any]]:
     if signature is None:
         return args, kwargs
     bound = signature.bind(*args, **kwargs)
+    for name, leaf in defaults.items():
+        if name in signature.parameters:
+            bound.arguments.setdefault(name, leaf)
     return bound.args, dict(sorted(bound.kwargs.items()))
 
 

@@ -7,6 +7,7 @@ counted from 0, or lies in one.
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from ..trace.captures import Guard, Path, chain_of
@@ -15,7 +16,7 @@ from ..trace.captures import Guard, Path, chain_of
 class Places:
     """The places of one call, as they are needed by captures and guards."""
 
-    def __init__(self, order: list[int]) -> None:
+    def __init__(self, order: list[int | Path]) -> None:
         self.order = order
         self.rows: list[tuple[Any, Any, str]] = []
         self._numbers: dict[Path, int] = {}
@@ -30,14 +31,15 @@ class Places:
     def place(self, path: Path) -> None:
         """Make a path, whose containers are places already, the next place."""
         row = self._row(path)
-        if type(path.container) is Path:
+        if type(path.container) in (Path, types.FunctionType):
             self._numbers[path] = len(self.rows)
         self.rows.append(row)
 
     def _row(self, path: Path) -> tuple[Any, Any, str]:
         how, container, key = path
         if how == "leaf":
-            return None, self.order[key], how
+            given = self.order[key]
+            return self.fetch(given) if isinstance(given, Path) else (None, given, how)
         if type(container) is not Path:
             return container, key, how
         if container.how == "leaf":

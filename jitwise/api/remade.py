@@ -32,11 +32,14 @@ from ..ir.graph import Graph
 from ..runtime._native import Function
 from ..runtime.executable import Executable
 from ..trace.captures import Guard, Path, fetch, is_rooted, matches
+from ..trace.code import is_users, undecorated
 from ..trace.function import Traced
 from ..trace.objects import is_keyed_by_type
+from .options import Options
 
 MOST_KEPT = 16  # traces of one code object
 MOST_CODES = 256
+_COMPARED = (int, str, Options)
 _CODE = object()  # the code of the function at hand
 _FIXED_HOLDERS = (type, types.ModuleType)
 
@@ -107,14 +110,20 @@ class _Walk:
 def _same(one: Any, other: Any) -> bool:
     if type(one) is not tuple or type(other) is not tuple:
         return one == other
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+    return len(one) == len(other) and all(
+        a is b or type(a) is type(b) is Options and a == b for a, b in zip(one, other, strict=True)
+    )
 
 
 def is_movable(item: Any) -> bool:
     """Whether another object in the place of this one may be served by the same trace: what the
     trace depends on of it has guards of its own.
     """
-    if isinstance(item, (types.FunctionType, types.MethodType, types.CellType, Function)):
+    if isinstance(item, types.MethodType):
+        item = undecorated(item.__func__)
+    if isinstance(item, types.FunctionType):
+        return is_users(item.__code__)  # any other is not looked into
+    if isinstance(item, (types.CellType, Function)):
         return True
     if type(item) in (functools.partial, list, dict, tuple) or hasattr(type(item), "_fields"):
         return True
@@ -122,9 +131,19 @@ def is_movable(item: Any) -> bool:
 
 
 def _kind(item: Any) -> tuple:
-    if isinstance(item, types.FunctionType):
-        return type(item), weakref.ref(item.__code__)  # the same object while the code lives
-    return (type(item),)
+    """What must be the same of two objects, beside what has guards of its own: what cannot change
+    of the one.
+    """
+    kind: Any = type(item)
+    if kind is types.FunctionType:
+        code = weakref.ref(item.__code__)  # the same object while the code lives
+        names = item.__name__, item.__qualname__, item.__module__
+        return kind, code, *names, *(item.__kwdefaults__ or ())
+    if kind is functools.partial:
+        return kind, *item.keywords
+    if isinstance(item, Function):
+        return kind, item.state.options
+    return (kind, len(item)) if isinstance(item, tuple) else (kind,)
 
 
 def _parts(item: Any) -> Iterator[Any]:

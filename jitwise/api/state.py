@@ -264,7 +264,7 @@ class State:
             detail = {"count": count + 1, "differs": found.what if found else ""}
             recorder.event("retrace", self.name, detail, found.source if found else None)
         known.traces[call.ones] += 1
-        remade.keep((self.options, call.key), version.traced, version.executable, self.function)
+        remade.keep(self._key(call), version.traced, version.executable, self.function)
         known.versions.append(version)
         self._install(call, version)
         if self._overlaps(call, known):
@@ -273,13 +273,16 @@ class State:
             self._run_as_python(call, known, CannotTrace("effect", "what it reads"))
         return True
 
+    def _key(self, call: Call) -> Any:
+        """What of a call and of what is set decides how a function is compiled."""
+        return self.options, config.active, call.key
+
     def _remade(self, call: Call, known: Signature) -> bool:
         """Whether a trace of another function of the same code, which serves this call, is
         installed now.
         """
         leaves = leaves_of(call.bound_args, call.bound_kwargs)
-        key = self.options, call.key
-        for traced, executable in remade.find(key, self.function, leaves):
+        for traced, executable in remade.find(self._key(call), self.function, leaves):
             version = Version(traced, executable)
             if call.overlaps(traced):
                 continue
@@ -397,4 +400,4 @@ class State:
 
     def canonical(self, args: tuple, kwargs: dict[str, Any]) -> Call | None:
         """The call with arguments bound to parameters; None when Python would refuse it."""
-        return canonical(self.signature, self.options, args, kwargs)
+        return canonical(self.function, self.signature, self.options, args, kwargs)

@@ -71,9 +71,10 @@ def install(native: Any, call: Call, traced: Traced, program: Any) -> Any:
     places = Places(call.order)
     for path in traced.objects:
         places.place(path)
-    captures = [places.fetch(path) for path in traced.captures]
+    leaves, captured = call.inputs(traced)
+    captures = [places.fetch(path) for path in captured]
     guards = [places.guard(guard) for guard in traced.guards]
-    leaves, outputs, written = call.leaves(traced), call.outputs(traced), traced.written
+    outputs, written = call.outputs(traced), traced.written
     return native.add_entry(
         *(call.args, call.kwargs, program, leaves, captures, guards, outputs, written),
         places=places.rows,

@@ -14,7 +14,7 @@ import pytest
 from oracle import same
 
 import jitwise
-from jitwise import jit
+from jitwise import config, jit, lax
 from jitwise.api.remade import MOST_CODES, remade
 from jitwise.record import recorder
 
@@ -48,6 +48,23 @@ class Model:
 
 def closure(value):
     return lambda x: x * value
+
+
+def closure_of_items(items):
+    def f(x):
+        for item in items:
+            x = x + (item if isinstance(item, float) else len(item))
+        return x
+
+    return f
+
+
+def named_anew(name):
+    def helper(x):
+        return x * len(helper.__name__) if helper.__name__ != "made_1" else x
+
+    helper.__name__ = name
+    return helper
 
 
 def calling(helper):
@@ -140,7 +157,28 @@ SEVERAL = {
     "dtypes of an array": lambda turn: (closure(np.ones(5, "fib"[turn % 3])), X),
     "kinds": lambda turn: (closure([X, [2.0], (1.0,)][turn % 3]), X),
     "helpers": lambda turn: (calling([closure(2.0), np.abs, with_default(1.0)][turn % 3]), X),
+    "functions of a library": lambda turn: (calling([lax.neg, lax.abs, lax.floor][turn % 3]), X),
+    "functions that only NumPy calls": lambda turn: (
+        calling([np.vectorize(abs), np.vectorize(round), np.vectorize(float)][turn % 3]),
+        X,
+    ),
     "lengths of a list": lambda turn: (from_list([1.0] * (1 + turn % 3)), X),
+    "lengths of a tuple": lambda turn: (closure_of_items((1.0, 2.0, 3.0)[: 1 + turn % 3]), X),
+    "lengths of nested tuples": lambda turn: (
+        closure_of_items([((1.0,), (1.0, 2.0), ())[turn % 3], 4.0]),
+        X,
+    ),
+    "fields of a partial": lambda turn: (
+        functools.partial(
+            lambda x, **more: x * sum(more.values()), **dict(zip("abc"[: 1 + turn % 3], (1.0,) * 3))
+        ),
+        X,
+    ),
+    "places of a partial": lambda turn: (
+        functools.partial(lambda *more: more[-1] * len(more), *[1.0] * (turn % 3)),
+        X,
+    ),
+    "names": lambda turn: (named_anew(f"made_{turn % 3}"), X),
     "keys of a dict": lambda turn: (
         from_dict([{"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}, {"a": 1, "b": 2, "c": 3}][turn % 3]),
         X,
@@ -258,6 +296,15 @@ def test_other_options_are_another_trace():
     recorder.clear()
     jit(made[0])(X)
     jit(made[1], fastmath=True)(X)
+    assert sum(record.subject == "trace" for record in jitwise.records()) == 2
+
+
+def test_other_settings_are_another_program():
+    jitwise.clear_caches()
+    recorder.clear()
+    for passes in ("fuse", None, "fuse"):
+        with config.override(passes=passes):
+            jit(closure(1.5))(X)
     assert sum(record.subject == "trace" for record in jitwise.records()) == 2
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitwise import JitwiseWarning, jit
+from jitwise.api.remade import remade
 from jitwise.record import Record, recorder
 
 CALLS = 3  # of the jitted function with the same arguments: traced, compiled, found
@@ -39,6 +40,7 @@ class Beside:
 
     def __init__(self, function: Callable[..., Any], *, ulp: float = 0, text: bool = True) -> None:
         self.function, self.ulp, self.text = function, ulp, text
+        remade.clear()  # a test may make the same function several times
         self.jitted = jit(function)
         self.said: list[str] = []
         self.records: list[Record] = []

@@ -14,6 +14,7 @@ import pytest
 from beside_numpy import Beside, alike
 from generate_loops import made
 
+import jitwise
 from jitwise import JitwiseWarning, jit
 
 case = pytest.mark.case
@@ -409,6 +410,7 @@ def test_what_compiling_costs_does_not_depend_on_the_number_of_turns(function):
     for number in (8, 4000):
         size = number if function is to_an_input else 8 + number // 100
         given = (X, size) if function is to_an_input else (np.ones((size, size)),)
+        jitwise.clear_caches()
         f = jit(function)
         before = len(f.records())
         f(*given)
