@@ -21,12 +21,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-from ..ir.builder import Builder
 from ..ir.graph import Graph, Op, Value
-from ..ops.control import region
+from .dead_code import DeadCode
 from .labels import ELEMENTWISE, kind_of
 from .nested import NESTED
 from .pipeline import Pass, PassContext
+from .region_bodies import Sinking
 
 Version = tuple[int, int]  # of which input of the graph, and after how many updates
 PLAIN = frozenset(("constant", "dimension", "check", "measure"))
@@ -64,37 +64,36 @@ class _Search:
         """`graph` with its loops as regions, or itself."""
         if not any(op.primitive.name in NESTED for op in graph.ops):
             return graph
+        loops = {op for op in graph.ops if op.primitive.name == "while" and refusal(op) is None}
+        sinking = Sinking(graph, loops) if loops else None
         mapping: dict[Value, Value] = {}
-        ops = [self._op(op, mapping) for op in graph.ops]
+        ops = [self._op(op, mapping, sinking if op in loops else None) for op in graph.ops]
         if ops == list(graph.ops):
             return graph
         outputs = tuple([mapping.get(value, value) for value in graph.outputs])
-        return Graph(graph.name, graph.inputs, tuple(ops), outputs, graph.symbols, graph.guards)
+        made = Graph(graph.name, graph.inputs, tuple(ops), outputs, graph.symbols, graph.guards)
+        return DeadCode().run(made, PassContext()) if loops else made
 
-    def _op(self, op: Op, mapping: dict[Value, Value]) -> Op:
-        operands = tuple([mapping.get(value, value) for value in op.operands])
-        primitive, attrs = op.primitive, op.attrs
-        if primitive.name == "while" and refusal(op) is None:
-            primitive, attrs = region, {"body": self._body(op)}
-        elif primitive.name in NESTED:
-            attrs = {name: self._inside(value) for name, value in attrs.items()}
-        if primitive is op.primitive and operands == op.operands and attrs == op.attrs:
-            return op
-        new = Op(primitive, operands, attrs, op.source)
-        new.results = tuple([Value(result.type, new, result.constant) for result in op.results])
-        mapping.update(zip(op.results, new.results, strict=True))
+    def _op(self, op: Op, mapping: dict[Value, Value], sinking: Sinking | None) -> Op:
+        if sinking is not None:
+            new, replaced = sinking.region(f"region_{self.count}", op)
+            self.count += 1
+        else:
+            attrs = op.attrs
+            if op.primitive.name in NESTED:
+                attrs = {name: self._inside(value) for name, value in attrs.items()}
+            if attrs is op.attrs and not any(value in mapping for value in op.operands):
+                return op
+            new, replaced = Op(op.primitive, op.operands, attrs, op.source), op.results
+            new.results = tuple([Value(result.type, new, result.constant) for result in op.results])
+        new.operands = tuple([mapping.get(value, value) for value in new.operands])
+        mapping.update(zip(replaced, new.results, strict=True))
         return new
 
     def _inside(self, value: Any) -> Any:
         if type(value) is tuple:
             return tuple([self._inside(item) for item in value])
         return self.run(value) if type(value) is Graph else value
-
-    def _body(self, op: Op) -> Graph:
-        builder = Builder(f"region_{self.count}", fold=False)
-        self.count += 1
-        inputs = tuple([builder.input(value.type) for value in op.operands])
-        return builder.finish(builder.emit(op.primitive, inputs, op.attrs))
 
 
 def refusal(op: Op) -> str | None:
