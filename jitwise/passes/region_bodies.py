@@ -7,7 +7,8 @@
 
 A number that LLVM knows is worth more than one that it reads, and arithmetic on single values costs
 no kernel of its own. Of the results, single values that nobody needs are left away, and arrays come
-first, so that each has the place of the operand that it begins as.
+first, so that each has the place of the operand that it begins as. What the program has checked of
+its sizes is said again, as guards that hold.
 
 Numbers stay outside where loops of the graph differ in them only: these share their code.
 """
@@ -15,10 +16,13 @@ Numbers stay outside where loops of the graph differ in them only: these share t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 from ..ir.builder import CONSTANT, DIMENSION, Builder
+from ..ir.dims import Guard, symbols_of
 from ..ir.fingerprint import fingerprint
 from ..ir.graph import Graph, Op, Value
+from ..ir.measured import sizes_inside
 from ..ir.walk import replay, users
 from ..ops.control import region
 from .labels import ELEMENTWISE, kind_of
@@ -27,14 +31,17 @@ LIGHT = 4  # at most so much arithmetic is moved: mathematical functions have ke
 
 
 class Sinking:
-    """Makes the regions of one graph. `loops` are the `while`s that become one."""
+    """Makes the regions of one graph. `loops` are the `while`s that become one; `guards` hold
+    wherever the program runs.
+    """
 
-    def __init__(self, graph: Graph, loops: set[Op]) -> None:
+    def __init__(self, graph: Graph, loops: set[Op], guards: Sequence[Guard] = ()) -> None:
+        self.guards = guards
         self.users = users(graph)
         self.outputs = set(graph.outputs)
         self.place = {op: place for place, op in enumerate(graph.ops)}
         alone = len(loops) == 1
-        self.texts = {} if alone else {op: fingerprint(_body("", op, [])[0]) for op in loops}
+        self.texts = {} if alone else {op: fingerprint(_body("", op)[0]) for op in loops}
         self.copies = Counter(self.texts.values())
 
     def region(self, name: str, op: Op) -> tuple[Op, list[Value]]:
@@ -42,11 +49,21 @@ class Sinking:
         own stand for.
         """
         sunk = [] if self.copies[self.texts.get(op, "")] > 1 else self._sunk(op)
-        body, operands, places = _body(name, op, sunk, self._is_needed)
+        body, operands, places = _body(name, op, sunk, self._guards_of(op), self._is_needed)
         new = Op(region, operands, {"body": body}, op.source)
         kept = [op.results[place] for place in places]
         new.results = tuple([Value(result.type, new, result.constant) for result in kept])
         return new, kept
+
+    def _guards_of(self, op: Op) -> list[Guard]:
+        """What is known of the sizes that a loop mentions."""
+        sizes = [size for value in op.operands for size in value.type.shape]
+        names = {name for size in (*sizes, *sizes_inside(op)) for name in symbols_of(size)}
+        return [
+            Guard(guard.relation, guard.dim)
+            for guard in self.guards
+            if guard.relation == "ge" and symbols_of(guard.dim) <= names
+        ]
 
     def _is_needed(self, value: Value) -> bool:
         return bool(value.type.shape or self.users[value]) or value in self.outputs
@@ -76,8 +93,16 @@ class Sinking:
         return inside.issuperset(self.users[result])
 
 
+def _all(value: Value) -> bool:
+    return True
+
+
 def _body(
-    name: str, op: Op, sunk: list[Op], is_needed=lambda value: True
+    name: str,
+    op: Op,
+    sunk: Sequence[Op] = (),
+    guards: Sequence[Guard] = (),
+    is_needed: Callable[[Value], bool] = _all,
 ) -> tuple[Graph, tuple[Value, ...], list[int]]:
     """The graph, the operands, and which results of the `while` it gives."""
     arrays = [place for place, result in enumerate(op.results) if result.type.shape]
@@ -92,6 +117,7 @@ def _body(
         if value not in inside and value not in mapping:
             mapping[value] = builder.input(value.type)
             operands.append(value)
+    builder.guards.update({(guard.relation, guard.dim): guard for guard in guards})
     replay(builder, sunk, mapping)
     given = [carried.get(place) or mapping[value] for place, value in enumerate(op.operands)]
     results = builder.emit(op.primitive, tuple(given), op.attrs, op.source)

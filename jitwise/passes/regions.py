@@ -19,14 +19,17 @@ Not taken: reductions, library calls, host calls, new arrays, arrays that change
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..ir.dims import Guard, symbols_of
 from ..ir.graph import Graph, Op, Value
 from .dead_code import DeadCode
 from .labels import ELEMENTWISE, kind_of
 from .nested import NESTED
 from .pipeline import Pass, PassContext
-from .region_bodies import Sinking
+
+if TYPE_CHECKING:
+    from .region_bodies import Sinking
 
 Version = tuple[int, int]  # of which input of the graph, and after how many updates
 PLAIN = frozenset(("constant", "dimension", "check", "measure"))
@@ -57,15 +60,16 @@ class Regions(Pass):
 
 class _Search:
     def __init__(self, graph: Graph) -> None:
-        self.name = graph.name
         self.count = 0
+        known = graph.symbols.keys()  # those of measured sizes may fail later on
+        self.guards = [guard for guard in graph.guards if symbols_of(guard.dim) <= known]
 
     def run(self, graph: Graph) -> Graph:
         """`graph` with its loops as regions, or itself."""
         if not any(op.primitive.name in NESTED for op in graph.ops):
             return graph
         loops = {op for op in graph.ops if op.primitive.name == "while" and refusal(op) is None}
-        sinking = Sinking(graph, loops) if loops else None
+        sinking = _sinking(graph, loops, self.guards) if loops else None
         mapping: dict[Value, Value] = {}
         ops = [self._op(op, mapping, sinking if op in loops else None) for op in graph.ops]
         if ops == list(graph.ops):
@@ -94,6 +98,12 @@ class _Search:
         if type(value) is tuple:
             return tuple([self._inside(item) for item in value])
         return self.run(value) if type(value) is Graph else value
+
+
+def _sinking(graph: Graph, loops: set[Op], guards: list[Guard]) -> Sinking:
+    from .region_bodies import Sinking
+
+    return Sinking(graph, loops, guards)
 
 
 def refusal(op: Op) -> str | None:

@@ -4,6 +4,9 @@ and little is written for LLVM. The programs are those that `bench` compares wit
 
 from __future__ import annotations
 
+import linecache
+import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -86,6 +89,79 @@ def test_a_nest_of_loops_is_one_region_that_serves_all_sizes(program):
 def test_a_body_whose_types_stay_is_traced_once(program, bodies):
     jit(program.function).trace(*program.make(program.sizes[0]))
     assert bodies.count("body") == bodies.count("test") == LOOPS[program.function.__name__]
+
+
+def instructions(text):
+    return sum(line.startswith("  ") for line in text.splitlines())
+
+
+@by_name
+def test_few_instructions_are_written_for_a_program(program, texts):
+    forget()
+    jit(program.function)(*program.make(program.sizes[0]))
+    (text,) = texts
+    assert instructions(text) <= INSTRUCTIONS[program.function.__name__]
+
+
+INSTRUCTIONS = {
+    "lu": 130, "cholesky": 147, "floyd": 117, "warping": 119, "mandelbrot": 73, "collatz": 78,
+    "gauss_seidel": 133, "lfsr": 78,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["lu", "cholesky", "floyd", "warping", "gauss_seidel"])
+def test_loops_over_sizes_check_only_that_the_arrays_fit_into_memory(name, texts):
+    """Overflow and indices are known not to be wrong before the program runs."""
+    forget()
+    (program,) = [each for each in PROGRAMS if each.function.__name__ == name]
+    jit(program.function)(*program.make(program.sizes[0]))
+    (text,) = texts
+    arrays = len(set(re.findall(r"icmp ult i64 (%\w+), 281474976710656", text)))
+    assert text.count("label %deoptimize") == arrays <= 4
+    assert "with.overflow" not in text
+
+
+def nest(depth):
+    """Loops in each other over the axes of an array."""
+    lines = [
+        f"{'    ' * level}for i{level} in range(x.shape[{level - 1}]):"
+        for level in range(1, depth + 1)
+    ]
+    index = ", ".join(f"i{level}" for level in range(1, depth + 1))
+    inside = f"{'    ' * (depth + 1)}x[{index}] = x[{index}] * 2 + y[{index}]"
+    return "\n".join(["def function(x, y):", *lines, inside, "    return x", ""])
+
+
+@pytest.fixture
+def nests(tmp_path):
+    """Functions of some loops in each other; their source is in a file."""
+
+    def made(depth):
+        path = tmp_path / f"nest_{depth}.py"
+        path.write_text(nest(depth))
+        code = runpy.run_path(str(path))
+        linecache.checkcache(str(path))
+        return code["function"]
+
+    return made
+
+
+def test_what_is_written_for_a_nest_grows_with_its_depth(nests, texts, bodies, count_calls):
+    found = []
+    for depth in (1, 2, 3, 4, 5):
+        del texts[:], bodies[:]
+        forget()
+        x = np.ones((2,) * depth)
+        function = jit(nests(depth))
+        with config.override(verify=0):
+            calls = count_calls(function, x, x.copy()).total
+        assert (x == 3).all()
+        (text,) = texts
+        assert bodies.count("body") == depth
+        found.append((instructions(text), calls))
+    steps = np.diff(found, axis=0)
+    assert (steps[-1] <= 1.5 * steps[1]).all(), found
+    assert steps[-1][0] <= 50 and steps[-1][1] <= 5900
 
 
 LOOPS = {
