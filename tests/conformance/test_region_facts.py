@@ -14,7 +14,7 @@ from jitwise.ir.dims import Dim, add, evaluate_size, multiply, subtract, symbols
 from jitwise.ir.types import ArrayType
 from jitwise.llvm.region_facts import LENGTH, Facts
 
-N, M, I, J, K = map(Dim.symbol, "nmijk")
+N, M, I, J, K = map(Dim.symbol, "nmijk")  # noqa: E741 - as they are called in messages
 F64 = np.dtype(np.float64)
 
 
