@@ -12,11 +12,12 @@ nothing that it did is seen. What is known beforehand is not checked at all (see
 Everything else, and loops that end by another condition, is written as it stands.
 
 Note: [Addresses]
-    In `A[i, j] -= A[i, k] * A[k, j]` the addresses of three loops in each other are polynomials in
-    i, j and k, and for each loop LLVM's strength reduction tries the ways to count all of them: 22
-    of the 56 ms that LLVM took for it. It does not find a better one than a pointer to the row,
-    made where the row is known. As soon as LLVM cannot see what that pointer is made of, all of it
-    takes 24 ms, and the loop is as fast.
+    In `A[i, j] -= A[i, k] * A[k, j]` the addresses are polynomials in the counters of three loops,
+    and LLVM's strength reduction tries the ways to count all of them, for each of the copies that
+    its vectors made of the innermost loop: 22 of the 56 ms that LLVM took for it. It does not find
+    a better one than a pointer to the row, made where the row is known. As soon as LLVM cannot see
+    what that pointer is made of, all of it takes 24 ms, and the loop is as fast. Where there are no
+    vectors, it would save little.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.dims import Dim, Size, subtract, symbols_of
-from ..ir.graph import Op, Value
+from ..ir.graph import Graph, Op, Value
 
 if TYPE_CHECKING:
     from .region import Emission
@@ -51,8 +52,9 @@ class Counter(NamedTuple):
 class Scope:
     """A loop that counts, while its body is written; `lines` are those before it."""
 
-    def __init__(self, region: Emission, counter: Counter, ends: Ends) -> None:
+    def __init__(self, region: Emission, counter: Counter, ends: Ends, body: Graph) -> None:
         self.outer = region.scope
+        self.is_flat = is_flat(body)
         self.counter = counter.name
         self.ends = ends
         self.lines: list[str] = []
@@ -138,8 +140,8 @@ def size(region: Emission, size: Size) -> str | None:
 
 def address(region: Emission, pointer: str, places: Iterable[tuple[str, str]]) -> str:
     """A pointer, and so many strides further on for each index: first those that do not change in
-    the innermost loop. Their sum is hidden from LLVM, which would look for the best way of counting
-    in all loops at once (see Note: [Addresses]).
+    the innermost loop. If LLVM may take several turns of that at once, it does not see what their
+    sum is made of (see Note: [Addresses]).
     """
     scope, whole = region.scope, pointer
     rows = sorted(places, key=lambda place: _level(scope, place[0]))
@@ -149,9 +151,18 @@ def address(region: Emission, pointer: str, places: Iterable[tuple[str, str]]) -
     ]
     for number, (index, stride) in enumerate(rows, 1):
         pointer = region.offset(pointer, region.arithmetic("mul", index, stride))
-        if pointer != whole and all(stays[: number + 1]) and not any(stays[number + 1 :]):
+        is_last = all(stays[: number + 1]) and not any(stays[number + 1 :])
+        if scope is not None and scope.is_flat and is_last and pointer != whole:
             pointer = region.hide_pointer(pointer)
     return pointer
+
+
+def is_flat(body: Graph) -> bool:
+    """Whether turns of a loop may be taken several at once: they have no branches, and only arrays
+    are carried beside the counter.
+    """
+    singles = sum(not value.type.shape for value in body.outputs)
+    return singles == 1 and not any(op.primitive.category == "control" for op in body.ops)
 
 
 def _level(scope: Scope | None, name: str) -> int:
@@ -271,7 +282,7 @@ def _counting(region: Emission, op: Op, given: list[Any], counter: Counter) -> l
     function.line(f"br i1 {some}, label %{enter}, label %{after}")
     function.label(enter)
     last = region.define(f"sub nsw i64 {bound}, 1")
-    scope = Scope(region, counter, (first, last))
+    scope = Scope(region, counter, (first, last), body)
     for name, origin in body.symbols.items():
         if origin[0] == "size" or origin[1] >= count:
             scope.outside.add(name)
