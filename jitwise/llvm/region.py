@@ -43,12 +43,15 @@ Known = dict[Value, Any]  # an Operand, or Elements
 def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
     operations = RegionOperations(has_avx)
-    lines = Emission(graph, symbols, operations).run()
+    emission = Emission(graph, symbols, operations)
+    lines = emission.run()
     operations.metadata += scopes(len(graph.outputs))
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
-    return ModuleText("\n".join(parts) + "\n", (("region",),), frozenset(operations.symbols))
+    is_plain = not emission.has_vectors and not operations.support
+    text = "\n".join(parts) + "\n"
+    return ModuleText(text, (("region",),), frozenset(operations.symbols), is_plain)
 
 
 def note(place: int) -> str:
@@ -87,6 +90,7 @@ class Emission:
         self.always = False  # whether each of its turns comes by here
         self.exact = False  # whether what is computed was checked before the loop
         self.polls = 0
+        self.has_vectors = False  # there are loops of which several turns may be taken at once
         self.symbols: dict[str, str] = {
             name: self.define(f"load i64, ptr {self.offset('%sizes', 8 * place)}")
             for place, name in enumerate(symbols)

@@ -158,11 +158,15 @@ def address(region: Emission, pointer: str, places: Iterable[tuple[str, str]]) -
 
 
 def is_flat(body: Graph) -> bool:
-    """Whether turns of a loop may be taken several at once: they have no branches, and only arrays
-    are carried beside the counter.
+    """Whether turns of a loop may be taken several at once: over arrays, without branches, and
+    without floats that are carried, which would need another order.
     """
-    singles = sum(not value.type.shape for value in body.outputs)
-    return singles == 1 and not any(op.primitive.category == "control" for op in body.ops)
+    if not any(value.type.shape for value in body.inputs):
+        return False
+    carried = [value.type for value in body.outputs if not value.type.shape]
+    if any(type.dtype.kind not in "biu" for type in carried):
+        return False
+    return not any(op.primitive.category == "control" for op in body.ops)
 
 
 def _level(scope: Scope | None, name: str) -> int:
@@ -283,6 +287,7 @@ def _counting(region: Emission, op: Op, given: list[Any], counter: Counter) -> l
     function.label(enter)
     last = region.define(f"sub nsw i64 {bound}, 1")
     scope = Scope(region, counter, (first, last), body)
+    region.has_vectors |= scope.is_flat
     for name, origin in body.symbols.items():
         if origin[0] == "size" or origin[1] >= count:
             scope.outside.add(name)
