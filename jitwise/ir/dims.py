@@ -342,6 +342,23 @@ def symbols_of(size: Size) -> set[str]:
     return found
 
 
+def slope(size: Size, name: str) -> int | None:
+    """The coefficient of a symbol that occurs linearly, by itself; None: it occurs otherwise."""
+    slope = 0
+    for monomial, coefficient in size.terms if isinstance(size, Dim) else ():
+        for atom in monomial:
+            if atom.operation == "symbol":
+                if atom.text != name:
+                    continue
+                if len(monomial) > 1:
+                    return None
+                slope = coefficient
+            sides = [side for side in (atom.left, atom.right) if isinstance(side, Dim)]
+            if any(name in symbols_of(side) for side in sides):
+                return None
+    return slope
+
+
 def parse_size(text: str) -> Size:
     """Read back what `str` of a size printed."""
     return size_from_syntax(ast.parse(text, mode="eval").body)

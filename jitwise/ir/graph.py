@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .dims import Guard
+from .dims import Dim, Guard
 from .types import ArrayType
 
 if TYPE_CHECKING:
@@ -82,7 +82,10 @@ class Op:
 class Graph:
     """A function over arrays: see the module docstring. Never changed after `Builder.finish`."""
 
-    __slots__ = ("__weakref__", "_effects", "guards", "inputs", "name", "ops", "outputs", "symbols")
+    __slots__ = (
+        "__weakref__", "_effects", "guards", "inputs", "is_live", "mentions", "name", "ops",
+        "outputs", "symbols",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -99,6 +102,8 @@ class Graph:
         self.outputs = outputs
         self.symbols = symbols
         self.guards = guards
+        self.is_live = False  # known to have no op that nothing needs
+        self.mentions: tuple[Dim, ...] | None = None  # see `measured.sizes_of`
         self._effects: bool | None = None
 
     def has_effects(self) -> bool:

@@ -66,15 +66,24 @@ def sizes_in(value: Any) -> Iterator[Dim]:
 def sizes_inside(op: Op) -> list[Dim]:
     """The sizes in the graphs of an op, and in those inside them."""
     found: dict[Dim, None] = {}
-    pending = list(op.graphs())
-    while pending:
-        for inner in pending.pop().ops:
-            for result in inner.results:
-                found.update(dict.fromkeys(sizes_in(result.type.shape)))
-            if inner.attrs:
-                found.update(dict.fromkeys(sizes_in(tuple(inner.attrs.values()))))
-                pending += inner.graphs()
+    for graph in op.graphs():
+        found.update(dict.fromkeys(sizes_of(graph)))
     return list(found)
+
+
+def sizes_of(graph: Graph) -> tuple[Dim, ...]:
+    """The sizes that the ops of a graph mention, and those of the graphs inside: found once."""
+    if graph.mentions is None:
+        found: dict[Dim, None] = {}
+        for op in graph.ops:
+            for result in op.results:
+                if result.type.shape:
+                    found.update(dict.fromkeys(sizes_in(result.type.shape)))
+            if op.attrs:
+                found.update(dict.fromkeys(sizes_in(tuple(op.attrs.values()))))
+                found.update(dict.fromkeys(sizes_inside(op)))
+        graph.mentions = tuple(found)
+    return graph.mentions
 
 
 class Definitions:
@@ -93,15 +102,21 @@ class Definitions:
 
     def awaited(self, op: Op) -> list[Op]:
         """The ops that define symbols which `op` mentions; not itself."""
-        found: dict[Op, None] = {}
-        sizes = [size for result in op.results for size in result.type.shape]
-        if op.attrs:
-            sizes += sizes_in(tuple(op.attrs.values()))
-            if op.primitive.category == "control":
-                sizes += sizes_inside(op)
-        for size in sizes:
-            if isinstance(size, Dim):
-                found.update(dict.fromkeys(self.of_size(size)))
+        sizes: list[Dim] = []
+        for result in op.results:
+            for size in result.type.shape:
+                if type(size) is Dim:
+                    sizes.append(size)
+        for value in op.attrs.values():
+            if type(value) is Dim:
+                sizes.append(value)
+            elif isinstance(value, tuple):
+                sizes += sizes_in(value)
+        if op.primitive.category == "control":
+            sizes += sizes_inside(op)
+        if not sizes:
+            return []
+        found = {each: None for size in sizes for each in self.of_size(size)}
         found.pop(op, None)
         return list(found)
 

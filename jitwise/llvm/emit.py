@@ -66,12 +66,13 @@ SIGNATURE = "ptr %pointers, ptr %steps, i64 %chunks, i64 %valid, ptr %accumulato
 
 class ModuleText(NamedTuple):
     """LLVM text of some kernels: function names of each kernel's phases, and the outside symbols it
-    calls.
+    calls. `is_plain`: it is one function, in which LLVM will not find loops for its vectors.
     """
 
     text: str
     functions: tuple[tuple[str, ...], ...]
     symbols: frozenset[str]
+    is_plain: bool = False
 
 
 def emit_kernels(kernels: Sequence[Kernel]) -> ModuleText:

@@ -266,6 +266,8 @@ class Operations:
 
     def shift_left(self, operand: Operand, amount: Operand) -> Operand:
         """`np.left_shift`: 0 when the amount is negative or too large."""
+        if self._is_width(amount):
+            return self.instruction("shl", operand, amount)
         inside, bounded = self._bounded_amount(amount)
         return self.select(
             inside, self.instruction("shl", operand, bounded), self.constant(0, operand.dtype)
@@ -273,12 +275,21 @@ class Operations:
 
     def shift_right(self, operand: Operand, amount: Operand) -> Operand:
         """`np.right_shift`: every bit the sign when the amount is negative or too large."""
+        if self._is_width(amount):
+            return self.instruction(
+                "lshr" if operand.dtype.kind == "u" else "ashr", operand, amount
+            )
         inside, bounded = self._bounded_amount(amount)
         if operand.dtype.kind == "u":
             shifted = self.instruction("lshr", operand, bounded)
             return self.select(inside, shifted, self.constant(0, operand.dtype))
         width = self.constant(operand.dtype.itemsize * 8 - 1, operand.dtype)
         return self.instruction("ashr", operand, self.select(inside, amount, width))
+
+    def _is_width(self, amount: Operand) -> bool:
+        """Whether a shift is known to be neither negative nor too wide."""
+        known = self.constant_of(amount)
+        return known is not None and 0 <= known < amount.dtype.itemsize * 8
 
     def _bounded_amount(self, amount: Operand) -> tuple[Operand, Operand]:
         inside = self.compare("ult", amount, self.constant(amount.dtype.itemsize * 8, amount.dtype))

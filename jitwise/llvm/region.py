@@ -27,10 +27,12 @@ from . import region_loops, region_sizes, region_views
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand
+from .region_facts import LENGTH, Facts
 from .region_operations import RegionOperations
 from .region_views import Array, Computed, Elements
 from .text import PARTS, SCALARS, FunctionText
 
+ADDRESS_REGISTER = "r"
 FLOAT_REGISTER = "x" if platform.machine() in X86 else "w"
 INT = np.dtype(np.int64)
 POLL = 1 << 16  # back edges, or elements, between two polls
@@ -41,12 +43,15 @@ Known = dict[Value, Any]  # an Operand, or Elements
 def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
     operations = RegionOperations(has_avx)
-    lines = Emission(graph, symbols, operations).run()
+    emission = Emission(graph, symbols, operations)
+    lines = emission.run()
     operations.metadata += scopes(len(graph.outputs))
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
-    return ModuleText("\n".join(parts) + "\n", (("region",),), frozenset(operations.symbols))
+    is_plain = not emission.has_vectors and not operations.support
+    text = "\n".join(parts) + "\n"
+    return ModuleText(text, (("region",),), frozenset(operations.symbols), is_plain)
 
 
 def note(place: int) -> str:
@@ -79,10 +84,13 @@ class Emission:
         self.stack: list[str] = []  # lines that declare variables
         self.labels = 0
         self.sizes: dict[Size, str] = {}
+        self.values: dict[str, str] = {}  # names by what they are, where those are defined
+        self.facts = Facts(graph)
         self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
         self.always = False  # whether each of its turns comes by here
         self.exact = False  # whether what is computed was checked before the loop
         self.polls = 0
+        self.has_vectors = False  # there are loops of which several turns may be taken at once
         self.symbols: dict[str, str] = {
             name: self.define(f"load i64, ptr {self.offset('%sizes', 8 * place)}")
             for place, name in enumerate(symbols)
@@ -93,6 +101,7 @@ class Emission:
         graph = self.graph
         known: Known = {}
         before = 0
+        start = len(self.function.lines)
         for place, value in enumerate(graph.inputs):
             pointer = self.define(f"load ptr, ptr {self.offset('%data', 8 * place)}")
             sizes = [self.size(size) for size in value.type.shape]
@@ -110,6 +119,7 @@ class Emission:
         for value, out in zip(graph.outputs, outs, strict=True):
             if not value.type.shape:
                 self.store(known[value], out)
+        self._check_lengths(start)
         function = self.function
         function.line("ret i32 0")
         function.label("deoptimize")
@@ -118,6 +128,14 @@ class Emission:
         function.line("ret i32 2")
         head = f"define i32 @region({SIGNATURE}) nounwind {{"
         return [head, "entry:", *function.allocations(), *self.stack, *function.lines, "}"]
+
+    def _check_lengths(self, start: int) -> None:
+        """Check what was taken for granted, before anything else."""
+        lines = self.function.lines
+        self.function.lines = []
+        for name in sorted(self.facts.used):
+            self.require(self.define(f"icmp ult i64 {self.symbols[name]}, {LENGTH}"))
+        self.function.lines = lines[:start] + self.function.lines + lines[start:]
 
     def _results(self, known: Known) -> list[str]:
         """Where the results are; what a loop carries begins there."""
@@ -144,7 +162,7 @@ class Emission:
         """A pointer so many bytes further on."""
         if count in (0, "0"):
             return pointer
-        return self.define(f"getelementptr i8, ptr {pointer}, i64 {count}")
+        return self.pure(f"getelementptr i8, ptr {pointer}, i64 {count}", pointer, str(count))
 
     def arithmetic(self, opcode: str, left: str, right: str) -> str:
         """Of two i64; the constants that change nothing are left out."""
@@ -155,7 +173,27 @@ class Emission:
             return right
         if opcode == "mul" and "0" in (left, right):
             return "0"
-        return self.define(f"{opcode} i64 {left}, {right}")
+        return self.pure(f"{opcode} i64 {left}, {right}", left, right)
+
+    def pure(self, text: str, *operands: str) -> str:
+        """A name for what an instruction without effect gives: one that there is, or a new one,
+        outside of the loops in which its operands do not change.
+        """
+        scope = self.scope
+        if scope is not None and all(map(scope.is_early, operands)):
+            with scope.before(self):
+                return self.pure(text, *operands)
+        found = self.values.get(text)
+        while found is None and scope is not None:
+            found, scope = scope.values.get(text), scope.outer
+        if found is None:
+            found = self.values[text] = self.define(text)
+        return found
+
+    def hide_pointer(self, pointer: str) -> str:
+        """The same pointer, of which LLVM does not know where it comes from."""
+        type = f'call ptr asm "", "={ADDRESS_REGISTER},0"(ptr {pointer})'
+        return self.pure(f"{type} nounwind memory(none)", pointer)
 
     def variable(self, type: str) -> str:
         """A variable, which LLVM keeps in a register."""
@@ -222,7 +260,9 @@ class Emission:
         more = self.define(f"icmp slt i64 {now}, {count}")
         self.function.line(f"br i1 {more}, label %{inside}, label %{after}")
         self.function.label(inside)
+        values, self.values = self.values, dict(self.values)
         body(now)
+        self.values = values
         next = self.define(f"add i64 {now}, 1")
         self.function.line(f"store i64 {next}, ptr {variable}")
         self.function.line(f"br label %{test}")
@@ -250,15 +290,15 @@ class Emission:
     @contextmanager
     def inside(self, graph: Graph, arguments: Sequence[Any]) -> Iterator[None]:
         """The symbols of a graph inside, read from what it is given; they end with it."""
-        symbols, sizes = self.symbols, self.sizes
-        self.symbols, self.sizes = dict(symbols), dict(sizes)
+        kept = symbols, sizes, values = self.symbols, self.sizes, self.values
+        self.symbols, self.sizes, self.values = dict(symbols), dict(sizes), dict(values)
         for name, origin in graph.symbols.items():
             given = arguments[origin[1]]
             self.symbols[name] = (
                 given.sizes[origin[2]] if origin[0] == "size" else given.text  # type: ignore[misc]
             )
         yield
-        self.symbols, self.sizes = symbols, sizes
+        self.symbols, self.sizes, self.values = kept
 
     def graph_inside(
         self, graph: Graph, arguments: Sequence[Any], given: Known | None = None
@@ -330,9 +370,11 @@ class Emission:
         """Write a part."""
         whole, part = given
         sizes = [part.sizes[axis] for axis in range(len(part.sizes))]
-        self.copy(
-            region_views.part(self, whole, op.attrs["starts"], op.attrs["strides"], sizes), part
+        shapes = [operand.type.shape for operand in op.operands]
+        target = region_views.part(
+            self, whole, op.attrs["starts"], op.attrs["strides"], sizes, *shapes
         )
+        self.copy(target, part)
         return [whole]
 
     def op_scatter(self, op: Op, given: list[Any]) -> list[Any]:

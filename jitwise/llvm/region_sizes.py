@@ -67,7 +67,7 @@ def _atom(region: Emission, atom: Atom) -> str:
 def checked(region: Emission, opcode: str, left: str, right: str) -> str:
     """The exact result, or the end of the region."""
     if region.exact:
-        return region.define(f"{opcode} nsw i64 {left}, {right}")
+        return region.pure(f"{opcode} nsw i64 {left}, {right}", left, right)
     pair = call(region, f"llvm.s{opcode}.with.overflow.i64", "{i64, i1}", left, right)
     overflows = region.define(f"extractvalue {{i64, i1}} {pair}, 1")
     region.require(region.define(f"xor i1 {overflows}, true"))

@@ -34,10 +34,7 @@ class Array(NamedTuple):
 
     def address(self, region: Emission, indices: Sequence[str]) -> str:
         """Of one element."""
-        pointer = self.pointer
-        for index, stride in zip(indices, self.strides, strict=True):
-            pointer = region.offset(pointer, region.arithmetic("mul", index, stride))
-        return pointer
+        return region_loops.address(region, self.pointer, zip(indices, self.strides, strict=True))
 
     def at(self, region: Emission, indices: Sequence[str]) -> Operand:
         """One element."""
@@ -79,12 +76,15 @@ def part(
     starts: Sequence[Size],
     steps: Sequence[int],
     sizes: Sequence[str],
+    shape: Sequence[Size],
+    lengths: Sequence[Size],
 ) -> Any:
-    """Every `steps`-th element from `starts` on."""
+    """Every `steps`-th element from `starts` on, `lengths` of them, of an array of that shape."""
     begins = [region.size(start) for start in starts]
-    rows = zip(starts, begins, steps, sizes, whole.sizes, strict=True)
-    for start, begin, step, size, all in rows:
-        if begin == "0" and step == 1 and size == all:
+    known = zip(starts, steps, lengths, shape, strict=True)
+    rows = zip(starts, begins, steps, sizes, whole.sizes, known, strict=True)
+    for start, begin, step, size, all, extent in rows:
+        if (begin == "0" and step == 1 and size == all) or region.facts.is_inside(*extent):
             continue
         if not region_loops.is_proven(region, start, (step, size, all)):
             stays_inside(region, begin, step, size, all)
@@ -126,8 +126,10 @@ def stays_inside(region: Emission, begin: str, step: int, size: str, all: str) -
 
 
 def _slice(region: Emission, op: Op, source: Any, given: list[Any]) -> Any:
-    sizes = [region.size(size) for size in op.attrs["sizes"]]
-    return part(region, source, op.attrs["starts"], op.attrs["strides"], sizes)
+    lengths = op.attrs["sizes"]
+    sizes = [region.size(size) for size in lengths]
+    shape = op.operands[0].type.shape
+    return part(region, source, op.attrs["starts"], op.attrs["strides"], sizes, shape, lengths)
 
 
 def _moved(source: Any, sizes: list[str], axes: list[int | None]) -> Any:

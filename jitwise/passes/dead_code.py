@@ -24,9 +24,12 @@ class DeadCode(Pass):
 
     def run(self, graph: Graph, context: PassContext) -> Graph:
         """See the module docstring."""
-        kept = live_ops(graph)
-        if len(kept) == len(graph.ops):
+        if graph.is_live:
             return graph
-        return Graph(
-            graph.name, graph.inputs, tuple(kept), graph.outputs, graph.symbols, graph.guards
-        )
+        kept = live_ops(graph)
+        if len(kept) != len(graph.ops):
+            graph = Graph(
+                graph.name, graph.inputs, tuple(kept), graph.outputs, graph.symbols, graph.guards
+            )
+        graph.is_live = True
+        return graph

@@ -19,14 +19,17 @@ Not taken: reductions, library calls, host calls, new arrays, arrays that change
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ..ir.builder import Builder
+from ..ir.dims import Guard, symbols_of
 from ..ir.graph import Graph, Op, Value
-from ..ops.control import region
+from .dead_code import DeadCode
 from .labels import ELEMENTWISE, kind_of
 from .nested import NESTED
 from .pipeline import Pass, PassContext
+
+if TYPE_CHECKING:
+    from .region_bodies import Sinking
 
 Version = tuple[int, int]  # of which input of the graph, and after how many updates
 PLAIN = frozenset(("constant", "dimension", "check", "measure"))
@@ -57,32 +60,38 @@ class Regions(Pass):
 
 class _Search:
     def __init__(self, graph: Graph) -> None:
-        self.name = graph.name
         self.count = 0
+        known = graph.symbols.keys()  # those of measured sizes may fail later on
+        self.guards = [guard for guard in graph.guards if symbols_of(guard.dim) <= known]
 
     def run(self, graph: Graph) -> Graph:
         """`graph` with its loops as regions, or itself."""
         if not any(op.primitive.name in NESTED for op in graph.ops):
             return graph
+        loops = {op for op in graph.ops if op.primitive.name == "while" and refusal(op) is None}
+        sinking = _sinking(graph, loops, self.guards) if loops else None
         mapping: dict[Value, Value] = {}
-        ops = [self._op(op, mapping) for op in graph.ops]
+        ops = [self._op(op, mapping, sinking if op in loops else None) for op in graph.ops]
         if ops == list(graph.ops):
             return graph
         outputs = tuple([mapping.get(value, value) for value in graph.outputs])
-        return Graph(graph.name, graph.inputs, tuple(ops), outputs, graph.symbols, graph.guards)
+        made = Graph(graph.name, graph.inputs, tuple(ops), outputs, graph.symbols, graph.guards)
+        return DeadCode().run(made, PassContext()) if loops else made
 
-    def _op(self, op: Op, mapping: dict[Value, Value]) -> Op:
-        operands = tuple([mapping.get(value, value) for value in op.operands])
-        primitive, attrs = op.primitive, op.attrs
-        if primitive.name == "while" and refusal(op) is None:
-            primitive, attrs = region, {"body": self._body(op)}
-        elif primitive.name in NESTED:
-            attrs = {name: self._inside(value) for name, value in attrs.items()}
-        if primitive is op.primitive and operands == op.operands and attrs == op.attrs:
-            return op
-        new = Op(primitive, operands, attrs, op.source)
-        new.results = tuple([Value(result.type, new, result.constant) for result in op.results])
-        mapping.update(zip(op.results, new.results, strict=True))
+    def _op(self, op: Op, mapping: dict[Value, Value], sinking: Sinking | None) -> Op:
+        if sinking is not None:
+            new, replaced = sinking.region(f"region_{self.count}", op)
+            self.count += 1
+        else:
+            attrs = op.attrs
+            if op.primitive.name in NESTED:
+                attrs = {name: self._inside(value) for name, value in attrs.items()}
+            if attrs is op.attrs and not any(value in mapping for value in op.operands):
+                return op
+            new, replaced = Op(op.primitive, op.operands, attrs, op.source), op.results
+            new.results = tuple([Value(result.type, new, result.constant) for result in op.results])
+        new.operands = tuple([mapping.get(value, value) for value in new.operands])
+        mapping.update(zip(replaced, new.results, strict=True))
         return new
 
     def _inside(self, value: Any) -> Any:
@@ -90,11 +99,11 @@ class _Search:
             return tuple([self._inside(item) for item in value])
         return self.run(value) if type(value) is Graph else value
 
-    def _body(self, op: Op) -> Graph:
-        builder = Builder(f"region_{self.count}", fold=False)
-        self.count += 1
-        inputs = tuple([builder.input(value.type) for value in op.operands])
-        return builder.finish(builder.emit(op.primitive, inputs, op.attrs))
+
+def _sinking(graph: Graph, loops: set[Op], guards: list[Guard]) -> Sinking:
+    from .region_bodies import Sinking
+
+    return Sinking(graph, loops, guards)
 
 
 def refusal(op: Op) -> str | None:

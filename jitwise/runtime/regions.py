@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..ir.dims import symbols_of
 from ..ir.fingerprint import fingerprint
 from ..ir.graph import Graph
-from ..ir.measured import sizes_in, symbols_defined
+from ..ir.measured import sizes_in, sizes_of, symbols_defined
 
 TABLE_SIZE = 1024
 
@@ -60,18 +60,15 @@ def compile_region(body: Graph) -> CompiledRegion:
 
 def outer_symbols(body: Graph) -> tuple[str, ...]:
     """The symbols that a region mentions and does not define, in order."""
-    mentioned: dict[str, None] = {}
     own: set[str] = set()
     pending = [body]
     while pending:
         graph = pending.pop()
         own.update(graph.symbols)
-        shapes = [value.type.shape for value in graph.inputs]
         for op in graph.ops:
             own.update(symbols_defined(op))
-            shapes += [result.type.shape for result in op.results]
-            shapes.append(tuple(op.attrs.values()))
             pending += op.graphs()
-        for size in sizes_in(tuple(shapes)):
-            mentioned.update(dict.fromkeys(sorted(symbols_of(size))))
+    shapes = tuple([value.type.shape for value in body.inputs])
+    sizes = dict.fromkeys((*sizes_in(shapes), *sizes_of(body)))
+    mentioned = dict.fromkeys([name for size in sizes for name in sorted(symbols_of(size))])
     return tuple([name for name in mentioned if name not in own])

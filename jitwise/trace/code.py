@@ -96,13 +96,15 @@ def identity_uses(code: types.CodeType) -> frozenset[str]:
     """How code may tell one object from another like it: "is" by the operator (with anything but
     a constant), "items" by looking it up in containers or comparing these.
     """
-    found, before = set(), None
-    for now in dis.get_instructions(code):
-        if now.opname == "IS_OP" and (before is None or before.opname != "LOAD_CONST"):
+    found, before = set(), ""
+    for operation in code.co_code[::2]:
+        now = dis.opname[operation]
+        if now == "IS_OP" and before != "LOAD_CONST":
             found.add("is")
-        elif now.opname in ("CONTAINS_OP", "COMPARE_OP"):
+        elif now in ("CONTAINS_OP", "COMPARE_OP"):
             found.add("items")
-        before = now
+        if now != "CACHE":
+            before = now
     if {"index", "count", "remove"} & set(code.co_names):
         found.add("items")
     inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]

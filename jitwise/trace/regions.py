@@ -188,7 +188,7 @@ def extremes(trace: Trace, size: Dim) -> tuple[Size, Size] | None:
         low, high = trace.counters[name]
         for which in (0, 1):
             bound = (least, greatest)[which]
-            slope = _slope(bound, name)
+            slope = dims.slope(bound, name)
             if slope is None:
                 return None
             if slope:
@@ -198,23 +198,6 @@ def extremes(trace: Trace, size: Dim) -> tuple[Size, Size] | None:
     if is_inner(trace, least) or is_inner(trace, greatest):
         return None
     return least, greatest
-
-
-def _slope(size: Size, name: str) -> int | None:
-    """The coefficient of a symbol that occurs linearly, by itself; None: it occurs otherwise."""
-    slope = 0
-    for monomial, coefficient in size.terms if isinstance(size, Dim) else ():
-        for atom in monomial:
-            if atom.operation == "symbol":
-                if atom.text != name:
-                    continue
-                if len(monomial) > 1:
-                    return None
-                slope = coefficient
-            sides = [side for side in (atom.left, atom.right) if isinstance(side, Dim)]
-            if any(name in dims.symbols_of(side) for side in sides):
-                return None
-    return slope
 
 
 def decided(trace: Trace, size: Dim) -> bool | None:

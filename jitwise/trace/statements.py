@@ -33,6 +33,7 @@ from .looping import Loop
 from .regions import is_inner, region
 from .size import SizeTracer
 from .tracer import Tracer
+from .watch import DECISIONS_AT_A_LINE
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -215,8 +216,9 @@ class Statements:
         if writes:
             held = Held((test, body), values)
             return self._looped(lambda: self._tested_after(test, body, names, values), held)
-        turns, before = 0, trace.builder.emitted
-        while not by_sizes:
+        turns, before, decided = 0, trace.builder.emitted, 0
+        while not by_sizes and decided < DECISIONS_AT_A_LINE:
+            guards = len(trace.root.guards)
             asked = test(*values)
             if self._open(asked) is not None:
                 break
@@ -226,6 +228,7 @@ class Statements:
                 break
             values = body(*values)
             turns += 1
+            decided += len(trace.root.guards) > guards  # by sizes of this call
         held = Held((test, body), values)
         loop = self._loop(
             lambda carry: self._tested(test(*carry)), lambda carry: tuple(body(*carry)), names, body

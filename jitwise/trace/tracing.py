@@ -50,7 +50,6 @@ current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
     "jitwise trace", default=None
 )
 MAX_NDIM = 16
-_MANY_DECISIONS = 64  # about sizes, after which a loop that is written out is tried as a loop
 PYTHON_DTYPES = {
     bool: np.dtype(np.bool_),
     int: np.dtype(np.int64),
@@ -230,9 +229,10 @@ class Trace:
         if self.region is not None and is_inner(self, size):
             self.region.require(relation, size)  # type: ignore[arg-type]
         else:
-            self.root.guard(relation, size, locate())
-            if len(self.root.guards) >= _MANY_DECISIONS:
-                self.refuse_written_out()
+            count, source = len(self.root.guards), locate()
+            self.root.guard(relation, size, source)
+            if len(self.root.guards) > count:
+                self.watch.decided(source)
 
     def is_zero(self, size: Size) -> bool:
         """Whether `size` is 0 in this call; the answer becomes a guard."""

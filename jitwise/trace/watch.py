@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 
@@ -16,6 +17,8 @@ from .source import ScopeGlobals, Source
 
 SECONDS = 2.0  # of tracing, before anything is said
 MANY = 4096  # operations, after which a loop that is written out is tried as a loop
+DECISIONS = 64  # about sizes, after which it is tried so too,
+DECISIONS_AT_A_LINE = 8  # and at one line: the turns of a loop
 OFTEN = 256  # operations between two looks at the clock
 
 
@@ -27,7 +30,8 @@ class Watch:
         self.start = time.perf_counter()
         self.calls = 0
         self.is_said = False
-        self.on_many: Callable[[], object] | None = None  # called when there are many operations
+        self.decisions: Counter[Source | None] = Counter()  # about sizes, at each line
+        self.on_many: Callable[[], object] | None = None  # called when there are many of these
 
     def __call__(self) -> Source | None:
         frame: FrameType | None = sys._getframe(1)  # `source.locate` without a call
@@ -40,6 +44,14 @@ class Watch:
         if self.calls == MANY and self.on_many is not None:
             self.on_many()
         return source
+
+    def decided(self, source: Source | None) -> None:
+        """Count a decision about a size."""
+        if self.on_many is None:
+            return
+        self.decisions[source] += 1
+        if self.decisions[source] >= DECISIONS_AT_A_LINE or self.decisions.total() >= DECISIONS:
+            self.on_many()
 
     def _look(self, source: Source | None) -> None:
         seconds = time.perf_counter() - self.start
