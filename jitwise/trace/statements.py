@@ -33,6 +33,7 @@ from .looping import Loop
 from .regions import is_inner, region
 from .size import SizeTracer
 from .tracer import Tracer
+from .unbound import read_by
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -228,7 +229,10 @@ class Statements:
             turns += 1
         held = Held((test, body), values)
         loop = self._loop(
-            lambda carry: self._tested(test(*carry)), lambda carry: tuple(body(*carry)), names, body
+            lambda carry: self._tested(test(*carry)),
+            lambda carry: tuple(body(*carry)),
+            names,
+            (body, test),
         )
         return self._looped(lambda: loop.run(tuple(values)), held)
 
@@ -237,10 +241,12 @@ class Statements:
         test: Callable[[Any], Any],
         body: Callable[[Any], Any],
         names: tuple[str, ...],
-        part: Callable[..., tuple],
+        parts: tuple[Callable[..., tuple], Callable[..., Any]],
     ) -> Loop:
-        guesses = written_to(part)
-        return Loop(self.trace, test, body, promotes=False, names=names, guesses=guesses)
+        guesses, reads = written_to(parts[0]), read_by(*parts)
+        return Loop(
+            self.trace, test, body, promotes=False, names=names, guesses=guesses, reads=reads
+        )
 
     def _tested_after(
         self,
@@ -259,7 +265,7 @@ class Statements:
             after = tuple(body(*state[1]))
             return asked(after), after
 
-        loop = self._loop(lambda state: state[0], turn, names, body)
+        loop = self._loop(lambda state: state[0], turn, names, (body, test))
         return loop.run((asked(values), tuple(values)))[1]
 
     def _looked_at(self, test: Callable[..., Any], values: tuple) -> tuple[bool, bool]:
@@ -377,14 +383,20 @@ class Statements:
         held = Held((body, *([] if test is None else [test])), values)
         failure, printed = trace.failure, len(trace.printed)
 
+        def watched(result: Any) -> Any:
+            # Before the loop is emitted: a list cannot be changed, nor an array written to, twice.
+            if held.restore() or len(trace.printed) > printed:
+                raise Undecided("it changes a list, a dict or an object, or prints")
+            return result
+
         def turn(index: Any, carry: tuple) -> tuple:
-            return tuple(body(counting.item(index), *carry))
+            return watched(tuple(body(counting.item(index), *carry)))
 
         def goes_on(carry: tuple) -> Any:
-            return True if test is None else self._tested(test(*carry))
+            return True if test is None else watched(self._tested(test(*carry)))
 
         try:
-            result = counted(
+            return counted(
                 trace,
                 counting.range(),
                 turn,
@@ -393,10 +405,8 @@ class Statements:
                 promotes=False,
                 names=names,
                 guesses=written_to(body),
+                reads=read_by(body, test),
             )
-            if not held.restore() and len(trace.printed) == printed:
-                return result
-            self.reason = "it changes a list, a dict or an object, or prints"
         except (CannotTrace, Exception) as error:
             self.reason = str(error)
         held.restore()
