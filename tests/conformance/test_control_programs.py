@@ -73,11 +73,12 @@ def test_a_variable_that_a_loop_gives_its_first_value_has_none_before(loop, unti
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "**", "<", "=="])
 @pytest.mark.parametrize("first", ["0.0", "2.5", "3", "True"])
 def test_numbers_that_branches_give_are_what_they_are_in_each_call(operator, first):
-    calls = [[np.array([number]), 1.5] for number in (-1.0, 2.0)]
+    calls = [[np.array([one, other]), 1.5] for one in (-1.0, 2.0) for other in (-1.0, 2.0)]
     for second in ("0.5", "4", "False", "a", "s"):
         for left, right in (("s", second), (second, "s")):
             lines = ["def chosen(x, a):", "    s = x[0] > 9" if first == "True" else "    s = 1.5"]
             lines += ["    if x[0] > 0:", f"        s = {first}"]
-            lines += [f"    return ({left}) {operator} ({right})", ""]
+            lines += ["    t = s", "    if x[1] > 0:", f"        t = ({left}) {operator} ({right})"]
+            lines += ["    return t", ""]
             text = "\n".join(lines)
             agrees(made(text, f"chosen {hash(text)}", "chosen"), *calls)
