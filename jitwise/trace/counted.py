@@ -74,6 +74,7 @@ class Range:
         what: str,
         names: Sequence[str] = (),
         guesses: Sequence[Tracer] = (),
+        reads: frozenset[str] = frozenset(),
     ) -> Loop:
         """The loop, which carries the index and what the body does."""
 
@@ -96,6 +97,7 @@ class Range:
             what=what,
             names=names,
             guesses=guesses,
+            reads=reads,
         )
 
 
@@ -110,15 +112,15 @@ def counted(
     what: str = "the loop",
     names: Sequence[str] = (),
     guesses: Sequence[Tracer] = (),
+    reads: frozenset[str] = frozenset(),
 ) -> Any:
     """What `carry` is after `carry = body(i, carry)` for each `i`, while `test(carry)`."""
     turns = range_.turns()
     if turns is False:
         return carry
     runs = bool(turns) and test is None
-    loop = range_.loop(
-        body, test, promotes=promotes, runs=runs, what=what, names=names, guesses=guesses
-    )
+    options: dict[str, Any] = {"names": names, "guesses": guesses, "reads": reads}
+    loop = range_.loop(body, test, promotes=promotes, runs=runs, what=what, **options)
     return loop.run((trace.expose(range_.start), carry))[1]
 
 

@@ -32,6 +32,7 @@ class Held:
     def __init__(self, parts: Sequence[Any], values: Sequence[Any]) -> None:
         self._kept: dict[int, tuple[Any, Any]] = {}
         self._cells: list[tuple[types.CellType, Any]] = []
+        self.code = getattr(parts[0], "__code__", None)  # by which a statement is known
         pending = [(value, 0) for value in values]
         for part in parts:
             for cell in getattr(part, "__closure__", None) or ():

@@ -21,8 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import CarryError
 from ..ir.graph import Graph, Value
+from ..ir.types import ArrayType
 from ..ops.loops import while_
 from .carried import (
     Form,
@@ -35,14 +38,17 @@ from .carried import (
     spread,
     stand_in,
     take,
+    types_of,
     values_of,
 )
 from .control import Branch, names_of_leaves, truth
 from .sharing import base_of, family, is_unknown, link, may_be_one, share
 from .syntax.names import UNBOUND
 from .tracer import Tracer
+from .unbound import Turn
 
 if TYPE_CHECKING:
+    from .regions import Region
     from .tracing import Trace
 
 _MOST_TURNS = 12  # of calling a body until its carry is settled
@@ -82,7 +88,8 @@ class _Slot:
 class Loop:
     """A `while`. `test` and `body` take the carry as it is given, `test` gives a truth and `body`
     the carry; `runs` says that it is known to turn once at least. `what` names it in errors.
-    `guesses`: arrays that the body may write to.
+    `guesses`: arrays that the body may write to. `reads`: variables that a turn may read before
+    they have a value.
     """
 
     def __init__(
@@ -96,6 +103,7 @@ class Loop:
         what: str = "the loop",
         names: Sequence[str] = (),
         guesses: Sequence[Tracer] = (),
+        reads: frozenset[str] = frozenset(),
     ) -> None:
         self.trace = trace
         self.guesses = guesses
@@ -108,6 +116,8 @@ class Loop:
         self.slots: list[_Slot] = []
         self.handles: list[Tracer] = []
         self.form = Form(None)
+        self.reads = reads
+        self.loose: list[int] = []  # places of what may have no value after the loop
 
     def run(self, carry: Any) -> Any:
         """What is carried at the end. Raises CarryError when a component does not settle."""
@@ -250,7 +260,7 @@ class Loop:
         if self.runs or not self.names:
             return
         for slot, name in zip(self.slots, self._shown(), strict=True):
-            if slot.item is UNBOUND and slot.is_carried() and "()" not in name:
+            if slot.item is UNBOUND and slot.kind.is_bound() and "()" not in name:
                 trace = self.trace
                 asked = truth(trace, self.test(self.form.build([s.item for s in self.slots])))
                 trace.check(trace.wrap(asked), "a variable without a value")
@@ -260,12 +270,15 @@ class Loop:
         trace = self.trace
         graphs, changed, taken = self._graphs(body, inputs)
         self._require_bound()
+        bound = [trace.builder.constant(False, _BOOL.dtype) for _ in self.loose]
         first: list[Value] = []
         for slot in self.slots:
             first += slot.first(trace) if slot.is_carried() else ()
-        first += [handle._value for handle in self.handles]
+        first += [*bound, *[handle._value for handle in self.handles]]
         results = list(trace.builder.emit(while_, (*first, *taken), graphs))
         leaves = [self._leaf(slot, results) for slot in self.slots]
+        for _ in bound:
+            trace.check(trace.wrap(results.pop(0)), "a variable without a value")
         for handle, result in zip(changed, results, strict=True):
             handle._bind(result)
         return self.form.build(leaves)
@@ -282,6 +295,9 @@ class Loop:
             self.trace.refuse("loop", "its test writes to an array")
         kinds = [slot.kind if slot.is_carried() else _HELD for slot in self.slots]
         outputs = body.given(kinds)
+        self.loose = self._loose(body, inputs, outputs)
+        outputs += self._flags((body.region, test.region), (inputs, asked), outputs)
+        count = len(outputs)
         changed, same = [], []
         for place, handle in enumerate(self.handles, count):
             final = body.region.local(body.written[id(handle)][1])
@@ -300,10 +316,47 @@ class Loop:
         self.handles = [self.handles[place - count] for place in (*changed, *same)]
         return graphs, self.handles[: len(changed)], taken
 
+    def _loose(self, body: Branch, inputs: list[Value], outputs: list[Value]) -> list[int]:
+        """The places of what has no value before the loop, and not surely one after a turn. Ends
+        the trace where a turn may read it before it has one.
+        """
+        found, place = [], 0
+        names = self._shown() if self.names else ["()" for _ in self.slots]
+        for slot, name, leaf in zip(self.slots, names, body.leaves, strict=True):
+            if slot.item is UNBOUND and slot.kind.is_bound() and "()" not in name:
+                if name in self.reads or leaf is UNBOUND:
+                    self.trace.refuse("loop", f"{name} has no value before its first turn")
+                nothing = body.region.constant(False, _BOOL.dtype)
+                if slot.is_carried():
+                    given = Turn(body.region, inputs[place], nothing).gives(outputs[place])
+                    if given is None or not given.constant:
+                        found.append(place)
+            place += len(types_of(slot.kind)) if slot.is_carried() else 0
+        return found
+
+    def _flags(
+        self, regions: Sequence[Region], rows: Sequence[list[Value]], outputs: list[Value]
+    ) -> list[Value]:
+        """Carry beside these outputs of the first region whether there is a value. `rows` are the
+        inputs of the regions.
+        """
+        first = self.trace.builder.constant(False, _BOOL.dtype)
+        found = []
+        for place in self.loose:
+            number = len(outputs) + len(found)
+            for region, row in zip(regions, rows, strict=True):
+                row.insert(number, region.given(_BOOL, first))
+            turn = Turn(regions[0], rows[0][place], rows[0][number])
+            after = turn.gives(outputs[place])
+            if after is None:
+                self.trace.refuse("loop", "whether a variable has a value is not known")
+            found.append(after)
+        return found
+
     def _leaf(self, slot: _Slot, results: list[Value]) -> Any:
         """What a slot is after the loop, whose results these are."""
-        if not slot.is_carried():
-            return slot.item
+        if not slot.is_carried():  # a text or None that a turn gives is known all the same
+            return slot.kind.static if slot.item is UNBOUND else slot.item
         leaf = stand_in(self.trace, slot.kind, take(results, slot.kind))
         if slot.kind.name == "array":
             slot.note(leaf)
@@ -311,6 +364,7 @@ class Loop:
 
 
 _HELD = Kind("static")
+_BOOL = ArrayType(np.dtype(np.bool_), ())
 
 
 def _note_shared(slots: Sequence[_Slot]) -> None:

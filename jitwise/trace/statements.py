@@ -16,6 +16,7 @@ They are looked for (`Held`), and end the trace.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,7 +33,9 @@ from .iterated import Counting, math_calls, python_calls
 from .looping import Loop
 from .regions import is_inner, region
 from .size import SizeTracer
+from .source import locate
 from .tracer import Tracer
+from .unbound import read_by
 from .watch import DECISIONS_AT_A_LINE
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 _UNROLLED_OPS = 2000  # that turns of a loop of known length may emit before it is tried as a loop
 _UNROLLED_TURNS = 3  # that are always unrolled
+_MOST_ENTERED = 8  # branches in each other of one statement: a function that calls itself
+_DEEPEST = 800  # calls of itself that do as Python; it ends a recursion that is too deep
 
 
 class Truth:
@@ -55,11 +60,16 @@ class Undecided(Exception):
     """A part cannot be a branch or a turn of a loop."""
 
 
+class CallsItself(CannotTrace):
+    """A recursion does not end while it is traced: no branch can take the place of it."""
+
+
 class Statements:
     """The operations that rewritten functions call, of one trace."""
 
     def __init__(self, trace: Trace, conversions: dict[Any, Any]) -> None:
         self.trace = trace
+        self.entered: list[Any] = []  # the statements whose branches are being traced
         self.reason = ""  # why the last loop that was tried is none
         self._calls = {**conversions, **python_calls(trace, self), **math_calls(trace)}
 
@@ -115,20 +125,29 @@ class Statements:
         names: tuple[str, ...],
     ) -> Any:
         trace = self.trace
+        if self.entered.count(held.code) >= _MOST_ENTERED:
+            how = "it calls itself, and when that ends is known at run time only"
+            trace.failure = CallsItself("path", how, locate())
+            raise trace.failure
         parts: list[Branch | None] = []
         reasons: list[BaseException] = []
         for run in (no, yes):
             failure, printed = trace.failure, len(trace.printed)
             part = None
+            self.entered.append(held.code)
             try:
                 part = Branch(trace, f"branch_{trace.next_region()}", run)
                 if len(trace.printed) > printed:
                     raise Undecided("it prints")
+            except CallsItself:
+                raise
             except (CannotTrace, Exception) as error:
                 trace.failure = failure
                 del trace.printed[printed:]
                 reasons.append(error)
                 part = None
+            finally:
+                self.entered.pop()
             if held.restore() and part is not None:
                 reasons.append(Undecided("it changes a list, a dict or an object"))
                 part = None
@@ -231,7 +250,10 @@ class Statements:
             decided += len(trace.root.guards) > guards  # by sizes of this call
         held = Held((test, body), values)
         loop = self._loop(
-            lambda carry: self._tested(test(*carry)), lambda carry: tuple(body(*carry)), names, body
+            lambda carry: self._tested(test(*carry)),
+            lambda carry: tuple(body(*carry)),
+            names,
+            (body, test),
         )
         return self._looped(lambda: loop.run(tuple(values)), held)
 
@@ -240,10 +262,12 @@ class Statements:
         test: Callable[[Any], Any],
         body: Callable[[Any], Any],
         names: tuple[str, ...],
-        part: Callable[..., tuple],
+        parts: tuple[Callable[..., tuple], Callable[..., Any]],
     ) -> Loop:
-        guesses = written_to(part)
-        return Loop(self.trace, test, body, promotes=False, names=names, guesses=guesses)
+        guesses, reads = written_to(parts[0]), read_by(*parts)
+        return Loop(
+            self.trace, test, body, promotes=False, names=names, guesses=guesses, reads=reads
+        )
 
     def _tested_after(
         self,
@@ -262,7 +286,7 @@ class Statements:
             after = tuple(body(*state[1]))
             return asked(after), after
 
-        loop = self._loop(lambda state: state[0], turn, names, body)
+        loop = self._loop(lambda state: state[0], turn, names, (body, test))
         return loop.run((asked(values), tuple(values)))[1]
 
     def _looked_at(self, test: Callable[..., Any], values: tuple) -> tuple[bool, bool]:
@@ -380,14 +404,20 @@ class Statements:
         held = Held((body, *([] if test is None else [test])), values)
         failure, printed = trace.failure, len(trace.printed)
 
+        def watched(result: Any) -> Any:
+            # Before the loop is emitted: a list cannot be changed, nor an array written to, twice.
+            if held.restore() or len(trace.printed) > printed:
+                raise Undecided("it changes a list, a dict or an object, or prints")
+            return result
+
         def turn(index: Any, carry: tuple) -> tuple:
-            return tuple(body(counting.item(index), *carry))
+            return watched(tuple(body(counting.item(index), *carry)))
 
         def goes_on(carry: tuple) -> Any:
-            return True if test is None else self._tested(test(*carry))
+            return True if test is None else watched(self._tested(test(*carry)))
 
         try:
-            result = counted(
+            return counted(
                 trace,
                 counting.range(),
                 turn,
@@ -396,10 +426,10 @@ class Statements:
                 promotes=False,
                 names=names,
                 guesses=written_to(body),
+                reads=read_by(body, test),
             )
-            if not held.restore() and len(trace.printed) == printed:
-                return result
-            self.reason = "it changes a list, a dict or an object, or prints"
+        except CallsItself:
+            raise
         except (CannotTrace, Exception) as error:
             self.reason = str(error)
         held.restore()
@@ -415,6 +445,22 @@ class Statements:
             return self._calls.get(function, function)
         except TypeError:  # it has no hash
             return function
+
+    def itself(self, function: Any, depth: Any, name: str, line: int) -> bool:
+        """Whether a function is the one that calls it, which goes round a loop then."""
+        if hasattr(function, "stands_for"):
+            function = function.__wrapped__
+        code = getattr(function, "__code__", None)
+        if code is None or (code.co_qualname, code.co_firstlineno) != (name, line):
+            return False
+        if code.co_filename != sys._getframe(1).f_code.co_filename:
+            return False
+        fits = depth < _DEEPEST
+        if isinstance(fits, Tracer):
+            self.trace.check(fits, "a recursion that Python may end")
+        elif not fits:
+            self.trace.refuse("path", "it calls itself many times")
+        return True
 
 
 def _kind_of_bool(item: Any) -> str | None:

@@ -273,7 +273,7 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
         trace.refuse("error", type(error).__name__)
     if ufunc is np.power and type(numbers[0]) is float and numbers[1] == 2:
         return _python_square(trace, operands, result)
-    floats = all(type(number) in (int, float) for number in numbers) and any(
+    floats = all(type(number) in (int, float, bool) for number in numbers) and any(
         type(number) is float for number in numbers
     )
     if ufunc in _RING and any(type(number) is complex for number in numbers) and _ALL_COMPLEX:
@@ -281,9 +281,10 @@ def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> A
         return Tracer(trace, emit_ufunc(trace.builder, ufunc, tuple(values))[0], "python", result)
     quotient = ufunc is np.true_divide and all(type(number) in (int, float) for number in numbers)
     if not ((floats and (ufunc in _EXACT or ufunc in _COMPARISONS)) or quotient):
-        for each in operands:
-            concrete(each)
-        return result
+        try:  # they need not be what was known of them
+            return _PYTHON[ufunc](*[concrete(each) for each in operands])
+        except ArithmeticError as error:
+            trace.refuse("error", type(error).__name__)
     if ufunc is np.true_divide:
         _require_nonzero(trace, operands[1])
     converted = [_exact_float(trace, each) for each in operands]
@@ -321,7 +322,7 @@ def _require_nonzero(trace: Trace, operand: Tracer) -> None:
     if type(operand._hint) is int:
         trace.require("ne", operand._value.op.attrs["size"])  # type: ignore[union-attr]
         return
-    zero = trace.builder.constant(0.0, np.dtype(np.float64))
+    zero = trace.builder.constant(0, operand._value.type.dtype)
     trace.check(
         trace.wrap(trace.builder.emit(not_equal, (operand._value, zero))), "division by zero"
     )

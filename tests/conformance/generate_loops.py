@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import linecache
+import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -205,13 +205,14 @@ def helper(row: Any, start: Any) -> Any:
     return start
 
 
-def made(text: str, number: int | str) -> Callable[..., Any]:
-    """The function of a program, whose source can be read."""
+def made(text: str, number: int | str, name: str = "f", **surroundings: Any) -> Any:
+    """The function `name` of a program, whose source can be read."""
     filename = f"<program {number}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"np": np, "__name__": "program", "helper": helper}
+    namespace: dict[str, Any] = {"np": np, "math": math, "__name__": "program", "helper": helper}
+    namespace.update(surroundings)
     exec(compile(text, filename, "exec"), namespace)
-    return namespace["f"]
+    return namespace[name]
 
 
 def arguments(source: random.Random) -> list[Any]:

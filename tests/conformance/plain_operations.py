@@ -56,6 +56,10 @@ class Plain:
     def call(function: Any) -> Any:
         return function
 
+    @staticmethod
+    def itself(function: Any, depth: int, name: str, line: int) -> bool:
+        return False
+
 
 class Functional:
     """The same, but every part runs once more before it counts, and so does the other one of an
@@ -133,3 +137,4 @@ class Functional:
 
     negate = staticmethod(Plain.negate)
     call = staticmethod(Plain.call)
+    itself = staticmethod(Plain.itself)

@@ -1,7 +1,7 @@
 """Random programs with nested `if`, `while`, `for`, `break`, `continue` and early `return` over
 numbers and arrays give Python's answers, whether they are compiled or not.
 
-PROGRAM_EXAMPLES=5000 tries that many.
+PROGRAM_EXAMPLES=5000 tries that many of each kind. `generate_mixed` says how many compile.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import random
 
+import numpy as np
 import pytest
 from generate_loops import Program, arguments, made
+from generate_mixed import program_of
 from oracle_of_calls import agrees
 
 EXAMPLES = int(os.environ.get("PROGRAM_EXAMPLES", "150"))
@@ -27,3 +29,56 @@ def test_programs_of_branches_and_loops_give_pythons_answers(batch):
             agrees(made(text, number), *calls)
         except AssertionError as error:
             raise AssertionError(f"{error}\nprogram {number}:\n{text}") from None
+
+
+@pytest.mark.parametrize("batch", range(max(EXAMPLES // AT_ONCE, 1)))
+def test_programs_over_rows_and_dtypes_give_pythons_answers(batch):
+    for number in range(batch * AT_ONCE, (batch + 1) * AT_ONCE):
+        text, function, calls = program_of(number)
+        try:
+            agrees(function, *calls)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nprogram {number}:\n{text}") from None
+
+
+# What a turn gives to a variable that has no value before, and where it is asked for.
+GIVEN = ["v", "i", "x * v", "None", "(v, i)"]
+UNTIL = ["if v > n: last = {}", "last = {}", "if i == n:\n            last = {}\n            break"]
+UNTIL += [
+    "if v > n: last = {}\n        elif v < 0: last = {}",
+    "if v > n: pass\n        else: last = {}",
+]
+LOOPS = ["for i, v in enumerate(x):", "for i in range(len(x)):\n        v = x[i]"]
+LOOPS += ["i = -1\n    while i < len(x) - 1:\n        i += 1\n        v = x[i]"]
+ASKED = ["pass", "if v > 1: s = s + (last is None)", "if i > 0: b = last", "b = last"]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("until", UNTIL)
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_variable_that_a_loop_gives_its_first_value_has_none_before(loop, until, asked):
+    arrays = [[0.0, 2.0, 1.0], [], [3.0], [-1.0, 5.0, 2.0, 7.0]]
+    calls = [[np.array(x), n] for x in arrays for n in (0, 2)]
+    for number, given in enumerate(GIVEN):
+        for end in ("last", "s"):
+            lines = ["def begun(x, n):", "    s, b = 0.0, False", f"    {loop}", f"        {asked}"]
+            lines += [f"        {until.format(given, given)}", f"    return {end}, b", ""]
+            text = "\n".join(lines)
+            try:
+                agrees(made(text, f"begun {number} {hash(text)}", "begun"), *calls)
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{text}") from None
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "**", "<", "=="])
+@pytest.mark.parametrize("first", ["0.0", "2.5", "3", "True"])
+def test_numbers_that_branches_give_are_what_they_are_in_each_call(operator, first):
+    calls = [[np.array([one, other]), 1.5] for one in (-1.0, 2.0) for other in (-1.0, 2.0)]
+    for second in ("0.5", "4", "False", "a", "s"):
+        for left, right in (("s", second), (second, "s")):
+            lines = ["def chosen(x, a):", "    s = x[0] > 9" if first == "True" else "    s = 1.5"]
+            lines += ["    if x[0] > 0:", f"        s = {first}"]
+            lines += ["    t = s", "    if x[1] > 0:", f"        t = ({left}) {operator} ({right})"]
+            lines += ["    return t", ""]
+            text = "\n".join(lines)
+            agrees(made(text, f"chosen {hash(text)}", "chosen"), *calls)

@@ -47,6 +47,8 @@ The operations, and what Python does in their place:
     both(first, second), either(first, second)    first and second(), first or second()
     negate(value)                                 not value
     call(function)                                function
+    itself(function, depth, name, line)           False: whether `function` is the one that is
+                                                  running, whose name and line these are
 
 `names` are the variables that the parts take and return, as strings in the order of `values`:
 those which are assigned in the statement and needed after it or in the next round, and those which
@@ -63,7 +65,8 @@ are not rewritten; nor is any function of a library. A context is taken to swall
 unless its name is one that does not (`np.errstate` and a few more).
 
 The steps: `locate` (text to tree, and proof that it is the function's), `scopes` (whose variable a
-name is), `exits` (no jumps), `flow` (liveness), `parts` and `expressions`.
+name is), `recursion` (a call of itself at the end is a turn of a loop), `exits` (no jumps), `flow`
+(liveness), `parts` and `expressions`.
 """
 
 from __future__ import annotations
@@ -89,6 +92,7 @@ from .names import (
 )
 from .nodes import at
 from .parts import Function as Rewriting
+from .recursion import as_loop
 from .scopes import Scope, scope_of
 
 
@@ -198,6 +202,11 @@ def _rewrite(function: FunctionType) -> tuple[Function, Rewriting]:
     node.args.kw_defaults = [None for _ in node.args.kw_defaults]
     scopes: dict[int, Scope] = {}
     scopes[0] = scope_of(node, scopes)
+    code = function.__code__
+    if isinstance(node, ast.FunctionDef) and code.co_freevars in ((), (node.name,)):
+        if as_loop(node, scopes[0], code.co_qualname, code.co_firstlineno):
+            scopes.clear()
+            scopes[0] = scope_of(node, scopes)
     rewriting = Rewriting(node, scopes, [])
     tree = rewriting.rewritten()
     return tree, rewriting

@@ -36,6 +36,7 @@ PROVIDED = {
     "while()": "while_",
     "for()": "for_",
     "call()": "call",
+    "itself()": "itself",
 }
 CONSTANTS: dict[str, Any] = {
     "unbound()": UNBOUND,
