@@ -41,7 +41,7 @@ class Sinking:
         self.outputs = set(graph.outputs)
         self.place = {op: place for place, op in enumerate(graph.ops)}
         alone = len(loops) == 1
-        self.texts = {} if alone else {op: fingerprint(_body("", op)[0]) for op in loops}
+        self.texts = {} if alone else {op: fingerprint(_body("region", op)[0]) for op in loops}
         self.copies = Counter(self.texts.values())
 
     def region(self, name: str, op: Op) -> tuple[Op, list[Value]]:
