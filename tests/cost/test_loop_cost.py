@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from jitwise import config, jit
+from jitwise.api.remade import remade
 from jitwise.llvm import compile as compiling
 from jitwise.llvm.region import emit_region
 from jitwise.runtime import regions
@@ -34,6 +35,7 @@ def forget():
     regions._table.clear()
     syntax._known.clear()
     compiling.clear()
+    remade.clear()
 
 
 @pytest.fixture
