@@ -48,4 +48,5 @@ class Places:
 
     def guard(self, guard: Guard) -> tuple[Any, Any, str, Any, str]:
         """(container, key, how, expected, test) of a guard."""
-        return (*self.fetch(guard.path), guard.expected, guard.test)
+        expected = self.order[guard.expected] if guard.test == "apart" else guard.expected
+        return (*self.fetch(guard.path), expected, guard.test)

@@ -16,8 +16,8 @@ turn. So one trace serves every instance of a class whose guards hold, and keeps
     self.layer.w   ->   Path("attr", Path("attr", Path("leaf", None, 0), "layer"), "w")
 
 A guard's test is "is" (the same object), "weak" (the same, held weakly), "equal" (same type and
-value), "type" or "absent". Containers are shown to the function as copies, so that a change is
-noticed (`changed`) and undone by never having happened.
+value), "type", "absent", or "apart" (not the leaf of this number). Containers are shown to the
+function as copies, so that a change is noticed (`changed`) and undone by never having happened.
 """
 
 from __future__ import annotations
@@ -120,6 +120,10 @@ class Captures:
             shown = name or str(path.key)
             self.guards.append(Guard(path, expected, test, shown, locate()))
 
+    def apart(self, path: Path, leaf: int) -> None:
+        """Require that what is at `path` is not that leaf."""
+        self.guards.append(Guard(path, leaf, "apart", str(path.key), locate()))
+
     def identity(self, path: Path, value: Any, name: str = "") -> None:
         """Require the very object at `path`; without keeping it, if it belongs to an argument."""
         if not is_rooted(path):
@@ -216,6 +220,8 @@ def matches(guard: Guard, leaves: Sequence[Any]) -> tuple[bool, Any]:
             return exact(now) == exact(expected), now
     except Exception:  # it is no longer there, or an `__eq__` of the user's fails
         return guard.test == "absent", None
+    if guard.test == "apart":
+        return now is not leaves[expected], now
     if guard.test == "type":
         return type(now) is expected, now
     expected = expected() if guard.test == "weak" else expected

@@ -35,6 +35,7 @@ from .captures import CallerArray, Guard, Path, fetch, same_items, shallow
 from .code import is_own_file, is_users
 from .containers import children, entries, is_dataclass_instance, is_namedtuple, rebuilder
 from .either import Either
+from .identities import guard_identities
 from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
@@ -273,7 +274,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.refuse("effect", "an argument")
     outputs = _Outputs(trace, arguments)
     recipe = outputs.recipe(result)
-    arguments.follower.guard_identities()
+    guard_identities(arguments.follower)
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
         shown = [repr(item) if isinstance(item, Tracer) else item for item in printed]

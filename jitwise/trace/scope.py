@@ -362,22 +362,6 @@ class Follower:
             return stand_in
         return known[1]
 
-    def guard_identities(self) -> None:
-        """At the end of a trace: when the code may have asked whether two objects are the same,
-        the parts of arguments must be the very objects they were.
-        """
-        in_items = any(path.how == "item" for path, _, _ in self.parts)
-        if "is" not in self.identity and not (in_items and "items" in self.identity):
-            return
-        self.trace.draws.refuse_several()
-        ways: dict[int, int] = {}
-        for number, _ in self.seen:
-            ways[number] = ways.get(number, 0) + 1
-        for path, value, name in self.parts:
-            if ways[id(value)] > 1:  # its stand-ins are not the same, though it is
-                self.trace.refuse("source", f"{name}, reached in two ways and compared by identity")
-            self.trace.captures.identity(path, value, name)
-
     def _follow_object(self, value: Any, name: str, path: Path | None) -> Any:
         from .namespace import namespace_of, replacement
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jitwise import jit
+from jitwise.api.remade import remade
 from jitwise.errors import JitwiseWarning
 
 
@@ -28,6 +29,7 @@ class Counts(NamedTuple):
 
 def agree(function: Callable[..., Any], *calls: Sequence[Any], times: int = 2) -> Counts:
     """Compare each call, so often."""
+    remade.clear()
     compiled = jit(function)
     for args in calls:
         for _ in range(times):

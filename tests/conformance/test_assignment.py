@@ -10,6 +10,7 @@ import pytest
 from traced import agrees, reason
 
 from jitwise import jit
+from jitwise.api.remade import remade
 
 GRID = np.arange(12.0).reshape(4, 3)
 
@@ -18,6 +19,7 @@ def through_jit(function, *args, calls: int = 2) -> int:
     """Compare results and arguments of a jitted function and NumPy's; gives the number of traces.
     Nothing may run as Python.
     """
+    remade.clear()
     compiled = jit(function)
     for _ in range(calls):
         expected_args, found_args = copy.deepcopy(args), copy.deepcopy(args)

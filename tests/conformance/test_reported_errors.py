@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import jitwise
+from jitwise.api.remade import remade
 from jitwise.errors import JitwiseWarning
 from jitwise.ops.scalar_arithmetic import OF_SCALARS
 
@@ -40,6 +41,7 @@ def told(function, *args):
 
 
 def same(function, *args, compiles=True):
+    remade.clear()
     jitted = jitwise.jit(function)
     for _ in range(2):
         expected, found = told(function, *args), told(jitted, *args)

@@ -341,7 +341,7 @@ struct TestName {
 };
 constexpr TestName test_names[] = {
     {"is", Test::is},     {"equal", Test::equal}, {"absent", Test::absent},
-    {"type", Test::type}, {"weak", Test::weak},
+    {"type", Test::type}, {"weak", Test::weak},   {"apart", Test::apart},
 };
 
 bool parse_test(const char *text, How how, PyObject *expected, Test *test) {
@@ -386,6 +386,10 @@ bool parse_guard(PyObject *item, const Signature &call, const Places &places, Gu
         PyErr_Clear();
         guard->test = Test::is;
     }
+    Py_ssize_t leaf;
+    if (guard->test == Test::apart &&
+        !parse_number(expected, call.leaves.size(), "leaf", &leaf))
+        return false;
     Py_INCREF(expected);
     guard->expected = expected;
     return true;
@@ -424,8 +428,9 @@ bool is_class_look_up(PyObject *container, PyObject *key) {
            (PyFunction_Check(found) || Py_TYPE(found)->tp_descr_get == nullptr);
 }
 
-bool holds_for(const Guard &guard, PyObject *value) {
+bool holds_for(const Guard &guard, PyObject *value, const Sources &sources) {
     switch (guard.test) {
+        case Test::apart: return value != sources.leaves[PyLong_AsSsize_t(guard.expected)];
         case Test::is: return value == guard.expected;
         case Test::equal: return same_value(value, guard.expected);
         case Test::type: return reinterpret_cast<PyObject *>(Py_TYPE(value)) == guard.expected;
@@ -442,7 +447,7 @@ Found test_guard(const Guard &guard, const Sources &sources) {
         return found == Found::no ? Found::yes : Found::no;
     }
     if (found != Found::yes) return found;
-    const bool holds = holds_for(guard, value);
+    const bool holds = holds_for(guard, value, sources);
     Py_DECREF(value);
     return holds ? Found::yes : Found::no;
 }
@@ -454,7 +459,8 @@ Found check_guard(const Guard &guard, const Sources &sources) {
     const How how = guard.from.how;
     const bool of_class =
         how == How::attr && container != nullptr && PyType_CheckExact(container);
-    if (container == nullptr || (how != How::dict && how != How::keys && !of_class))
+    if (container == nullptr || guard.test == Test::apart ||
+        (how != How::dict && how != How::keys && !of_class))
         return test_guard(guard, sources);
     const std::uint64_t version = of_class ? version_of(reinterpret_cast<PyTypeObject *>(container))
                                            : version_of(container);

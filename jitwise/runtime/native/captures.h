@@ -35,7 +35,8 @@ namespace jitwise::dispatch {
 enum class How : std::uint8_t { dict, own, cell, attr, code, item, length, keys, object, leaf };
 enum class Root : std::uint8_t { object, leaf, place };
 // weak: identity with an object that is not kept alive, if it allows that.
-enum class Test : std::uint8_t { is, equal, absent, type, weak };
+// `apart`: it is not the leaf whose number is expected.
+enum class Test : std::uint8_t { is, equal, absent, type, weak, apart };
 enum class Found : std::uint8_t { yes, no, error };
 
 // What a call has to look in; borrowed.
