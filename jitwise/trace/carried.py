@@ -53,7 +53,9 @@ _WEAK = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 
 class Kind(NamedTuple):
-    """`name` is "array", "scalar", "bool", "int", "float", "complex", "either" or "static"."""
+    """`name` is "array", "scalar", "bool", "int", "float", "complex", "either" or "static".
+    `static` of an "either": the dtype of the NumPy scalar that it may be; whether it may be an int.
+    """
 
     name: str
     type: ArrayType | None = None
@@ -68,7 +70,7 @@ class Kind(NamedTuple):
         """Whether it is the same kind."""
         if self.name == "static":
             return other.name == "static" and is_same(self.static, other.static)
-        return self.name == other.name and self.type == other.type
+        return self.name == other.name and self.type == other.type and self.static == other.static
 
     def is_bound(self) -> bool:
         """Whether it is not that of a variable without a value."""
@@ -86,7 +88,7 @@ def kind_of(trace: Trace, item: Any) -> Kind:
     """The kind of a leaf."""
     kind = type(item)
     if kind is Either:
-        return Kind("either", item._value.type)
+        return Kind("either", item._stored.type, (item._numpys, item._may_be_int))
     if issubclass(kind, Tracer):
         if item._trace is not trace:
             item._trace.escaped(item._value)
@@ -178,6 +180,9 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
         return None
     if not promotes:
         return _either(one, other)
+    for each in (one, other):
+        if each.name == "either" and each.type and each.static[0] != each.type.dtype:
+            return None
     weak = [_WEAK.get(each.name, each.type and each.type.dtype) for each in (one, other)]
     dtype = np.result_type(*weak)
     if dtype not in DTYPE_NAMES:
@@ -195,6 +200,8 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
 def _agree(trace: Trace, one: Kind, other: Kind) -> bool:
     if one.name != other.name or one.type is None or other.type is None:
         return False
+    if one.static != other.static:
+        return False
     same = one.type.dtype == other.type.dtype
     return same and _same_shape(trace, one.type.shape, other.type.shape)
 
@@ -210,12 +217,20 @@ def _either(one: Kind, other: Kind) -> Kind | None:
     names = {one.name, other.name}
     if "array" in names or "complex" in names:
         return None
-    dtypes = {each.type.dtype for each in (one, other) if each.type and each.name in _OF_NUMPY}
-    if names <= {"bool", "scalar", "either"} and dtypes <= {_BOOL}:
-        return Kind("either", ArrayType(_BOOL, ()))
-    if "bool" in names or not dtypes <= {_DOUBLE}:
+    eithers = [each for each in (one, other) if each.name == "either"]
+    numpys = {each.static[0] for each in eithers}
+    numpys |= {each.type.dtype for each in (one, other) if each.type and each.name == "scalar"}
+    if names <= {"bool", "scalar", "either"} and numpys <= {_BOOL}:
+        return Kind("either", ArrayType(_BOOL, ()), (_BOOL, False))
+    if "bool" in names or len(numpys) > 1:
         return None
-    return Kind("either", ArrayType(_DOUBLE, ()))
+    (numpy,) = numpys or {_DOUBLE}
+    if numpy.kind not in "fi" or numpy.itemsize < 4:
+        return None
+    wide = any(each.type.dtype == _DOUBLE for each in eithers if each.type)
+    stored = _NUMBERS[int] if numpy.kind == "i" and "float" not in names and not wide else _DOUBLE
+    has_ints = "int" in names or any(each.static[1] for each in eithers)
+    return Kind("either", ArrayType(stored, ()), (numpy, has_ints))
 
 
 def values_of(trace: Trace, item: Any, kind: Kind) -> tuple[Value, ...]:
@@ -223,7 +238,7 @@ def values_of(trace: Trace, item: Any, kind: Kind) -> tuple[Value, ...]:
     if kind.type is None:
         return ()
     if type(item) is Either:
-        return item._value, item._code
+        return item._stored, item._code
     return (trace.lift(item)._value,)
 
 
@@ -246,11 +261,11 @@ def as_kind(
     if kind.name != "either":
         assert kind.type is not None
         return (_as_type(builder, values[0], kind.type),)
-    if own.name == "either":
-        return values
-    if own.name == "int" and values[0].constant is None:
-        _check_exact(builder, values[0])
     assert kind.type is not None
+    if values[0].type.dtype == _NUMBERS[int] != kind.type.dtype and values[0].constant is None:
+        _check_exact(builder, values[0])
+    if own.name == "either":
+        return _as_type(builder, values[0], kind.type), values[1]
     code = builder.constant(CODES[own.name], CODE)
     return _as_type(builder, values[0], kind.type), code
 
@@ -294,7 +309,7 @@ def stand_in(trace: Trace, kind: Kind, values: tuple[Value, ...]) -> Any:
     if kind.name in ("array", "scalar"):
         return Tracer(trace, value, kind.name)
     if kind.name == "either":
-        return Either(trace, *values)
+        return Either(trace, value, values[1], *kind.static)
     if kind.name == "int":
         if value.constant is not None:
             return int(value.constant)

@@ -33,6 +33,7 @@ from .carried import (
     take,
     values_of,
 )
+from .either import Either
 from .regions import region
 from .sharing import family, is_unknown, link, may_be_one, share
 from .tracer import Tracer
@@ -219,8 +220,7 @@ def _require_bound(
 
 def truth(trace: Trace, item: Any) -> Value:
     """The bool that a test is, as a value."""
-    operand = trace.lift(item)
-    value = operand._value
+    value = item._stored if type(item) is Either else trace.lift(item)._value
     if value.type.shape:
         trace.refuse("error", "ValueError: the truth value of an array is ambiguous")
     if value.type.dtype != _BOOL:

@@ -342,7 +342,7 @@ class _Outputs:
             if item._trace is not self.trace:
                 item._trace.escaped(item._value)
             if kind is Either:
-                return ("either", *map(self.output, item.parts()))
+                return item.recipe(self.output)
             if id(item) in self.trace.written:
                 return self.trace.origins[self.trace.caller_arrays[id(item)].input]
             if item._kind == "python":

@@ -22,6 +22,7 @@ from .carried import as_kind, joined, kind_of, stand_in, values_of
 from .control import truth
 from .conversions import python_int
 from .counted import Range
+from .either import Either
 from .size import SizeTracer
 from .tracer import Tracer
 from .ufuncs import apply
@@ -217,7 +218,7 @@ def python_calls(trace: Trace, statements: Any) -> dict[Any, Callable[..., Any]]
         return total
 
     def truth_of(item: Any) -> Any:
-        if issubclass(type(item), Tracer) and not item._value.type.shape:
+        if type(item) is Either or issubclass(type(item), Tracer) and not item._value.type.shape:
             return Tracer(trace, truth(trace, item), "python", False)
         return bool(item)
 
@@ -267,7 +268,7 @@ def _extreme(
 
 
 def _is_number(item: Any) -> bool:
-    if type(item) is SizeTracer:
+    if type(item) in (SizeTracer, Either):
         return True
     return issubclass(type(item), Tracer) and not item._value.type.shape
 
@@ -285,6 +286,8 @@ def math_calls(trace: Trace) -> dict[Any, Callable[..., Any]]:
     """What rewritten code calls in place of functions of `math`."""
 
     def number_of(item: Any) -> Tracer:
+        if type(item) is Either:
+            return item.as_dtype(_DOUBLE)
         operand = trace.lift(item)
         return trace.convert(trace.wrap(operand._value, "scalar"), _DOUBLE)
 

@@ -152,6 +152,8 @@ class Loop:
         trace = self.trace
         self.handles = [handle for handle in self.handles if handle._is_known()]
         inputs: list[Value] = []
+        # Converted around the region, whose own inputs are counted.
+        firsts = {id(slot): slot.first(trace) for slot in self.slots if slot.is_carried()}
 
         def run() -> Any:
             opened = trace.region
@@ -161,7 +163,7 @@ class Loop:
                 if not slot.is_carried():
                     seen.append(slot.item)
                     continue
-                values, slot.leaf = given(trace, opened, slot.kind, slot.first(trace))
+                values, slot.leaf = given(trace, opened, slot.kind, firsts[id(slot)])
                 if slot.kind.name == "array":
                     slot.note(slot.leaf)
                 inputs.extend(values)

@@ -104,14 +104,14 @@ class Statements:
         kind = type(test)
         if kind is Truth:
             return test.value
+        if kind is Either:
+            return None if test._stored.constant is not None else truth(self.trace, test)
         if kind is SizeTracer:
             return truth(self.trace, test) if is_inner(self.trace, test._size) else None
         if not issubclass(kind, Tracer) or test._value.type.shape:
             return None
         if test._value.constant is not None or type(test._hint) is np.ndarray:
             return None
-        if kind is Either:
-            return truth(self.trace, test)
         if test._kind == "python" and test._value.op is None and self.trace.region is None:
             return None if type(test._hint) is bool else truth(self.trace, test)
         return truth(self.trace, test)

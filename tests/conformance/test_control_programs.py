@@ -82,3 +82,32 @@ def test_numbers_that_branches_give_are_what_they_are_in_each_call(operator, fir
             lines += ["    return t", ""]
             text = "\n".join(lines)
             agrees(made(text, f"chosen {hash(text)}", "chosen"), *calls)
+
+
+STARTS = ["0.0", "1.5", "0", "3", "a", "k"]
+TURNS = ["if v > 1: s = s + v", "if v > 1: s = v", "s = max(s, v)", "s = min(v, s)"]
+TURNS += ["s = v if v > 1 else s * 3", "if v > 1: s = abs(v) - s", "s = s / 4 if v > 1 else s + v"]
+USES = [
+    "s",
+    "s * 2, s > 1, -s",
+    "s * 0.1",
+    "s + x",
+    "s if s else None",
+    "math.sqrt(abs(s))",
+    "s == v",
+]
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("start", STARTS)
+def test_a_number_that_is_pythons_in_some_turns_and_numpys_in_others(start, turn):
+    dtypes = ["f8", "f4", "i8", "i4", "u1", "f2", "?"]
+    given = [[1, 2, 3], [0, 0, 0, 0], [1], [5, 1, 40, 0, 7], [0] * 50]
+    for number, use in enumerate(USES):
+        lines = ["def turned(x, a, k):", f"    s, v = {start}, x[0]", "    for v in x:"]
+        text = "\n".join([*lines, f"        {turn}", f"    return {use},", ""])
+        calls = [[np.array(x).astype(dtype), -0.5, 2] for dtype in dtypes for x in given]
+        try:
+            agrees(made(text, f"turned {number} {hash(text)}", "turned"), *calls)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{text}") from None
