@@ -82,7 +82,6 @@ REASONS: dict[str, str] = {
     "value": "Python needs the value of a traced array ({detail})",
     "assign": "{detail}",
     "mutate": "{detail} is changed in place; change a copy of it, or let the function return one",
-    "mask": "a traced array is indexed by {detail}",
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",
     "error": "NumPy raises {detail}",

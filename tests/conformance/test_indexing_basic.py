@@ -108,12 +108,6 @@ def test_an_index_out_of_range_is_left_to_numpy_which_raises():
     assert not program.holds([np.ones(2)])
 
 
-def test_a_bool_beside_positions_runs_as_python():
-    x = np.arange(6.0)
-    assert reason(lambda x: x[True, 0], x) == "mask"
-    assert reason(lambda x: x[x > 2, x.sum() > 3], x) == "mask"
-
-
 def test_rank_zero_results_are_scalars_unless_an_ellipsis_is_given():
     agrees(lambda x: x[0], [line(3)])
     agrees(lambda x: x[0, ...], [line(3)])

@@ -29,11 +29,8 @@ class Program:
 
     def arrays(self, args: Sequence[Any]) -> list[Any]:
         leaves = leaves_of(args, {})
-        captures = [path.container for path in self.traced.captures]
-        return [
-            np.asarray(leaves[index] if kind == "leaf" else captures[index])
-            for kind, index in self.traced.origins
-        ]
+        places = range(len(self.traced.origins))
+        return [np.asarray(self.traced.given(place, leaves)) for place in places]
 
     def holds(self, args: Sequence[Any]) -> bool:
         """Whether this trace serves these arguments: same types, and every guard holds."""

@@ -195,7 +195,7 @@ def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any
     items = index if type(index) is tuple else (index,)
     given = strong(trace, item)
     own, dtype = given._value.type.dtype, target.dtype
-    if ufunc.nout != 1 or ufunc not in UFUNCS or not any(map(is_position, items)):
+    if ufunc.nout != 1 or ufunc not in UFUNCS:
         trace.refuse("argument", f"numpy.{ufunc.__name__}.at")
     try:
         loop = resolve_loop(ufunc, (dtype, own))
@@ -204,6 +204,13 @@ def combine_at(trace: Trace, ufunc: np.ufunc, target: Any, index: Any, item: Any
     same = loop == ((dtype, dtype), (dtype,))
     if same or _is_same_in(ufunc, given._value, loop[0][0], dtype):
         given = trace.convert(given, dtype)
+    if not any(is_position(each) or is_mask(each) for each in items):
+        if given.dtype != dtype:
+            trace.refuse("argument", f"numpy.{ufunc.__name__}.at")
+        part = target[index]
+        spread = Tracer(trace, _spread(trace, given, part._value.type.shape), "array")
+        setitem(target, index, ufunc(part, spread))
+        return
     places = places_of(target, items)
     combine(places, ufunc.__name__, _spread(trace, given, places.shape))
 

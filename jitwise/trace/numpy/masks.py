@@ -7,7 +7,7 @@
     x[mask, 0]         ->  x[i, 0] with i = places(mask): see `positions`
 
 How many elements are true is a size of the program (see `measurements`). A mask without axes has
-one place or none, along a new axis; beside arrays or ints such a mask ends the trace.
+one place or none, along a new axis.
 """
 
 from __future__ import annotations
@@ -165,6 +165,12 @@ def places_of_mask(trace: Trace, mask: Tracer) -> list[Tracer]:
     return [Tracer(trace, value, "array") for value in found]
 
 
+class AlongNewAxis(NamedTuple):
+    """Where a mask without axes is true, along an axis of one that is made for it."""
+
+    positions: Tracer
+
+
 def as_positions(operand: Tracer, items: tuple) -> tuple:
     """`items` with the places of a mask in its stead."""
     trace = operand._trace
@@ -179,10 +185,12 @@ def as_positions(operand: Tracer, items: tuple) -> tuple:
     axis = 0
     for item, width in zip(given, widths, strict=True):
         if isinstance(item, Tracer) and is_mask(item):
-            if not width:
-                trace.refuse("mask", "a bool beside other indices")
-            shape = operand._value.type.shape[axis : axis + width]
-            found += places_of_mask(trace, fitting(trace, item, shape))
+            if width:
+                shape = operand._value.type.shape[axis : axis + width]
+                found += places_of_mask(trace, fitting(trace, item, shape))
+            else:
+                line = _emit(trace, reshape, (item,), {"sizes": (1,)})
+                found += map(AlongNewAxis, places_of_mask(trace, line))
         else:
             found.append(item)
         axis += rest if item is Ellipsis else width
