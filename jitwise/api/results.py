@@ -3,7 +3,7 @@ warn, or when arguments that are written to overlap. They are as the program wou
 
     return x[1:], 1 / x        a view of x, and infinity       copies of both, with NumPy's warning
 
-Arrays are copies in C order; but arguments, and arrays from outside, that the program writes to are
+Arrays are copies that lie in the order of NumPy's; but arguments, and arrays from outside, that the program writes to are
 themselves, and so are the caller's lists, dicts, tuples and dataclass instances.
 """
 
@@ -28,7 +28,7 @@ def as_compiled(function: Callable[..., Any], call: Call, traces: Sequence[Trace
 
 
 def _copy(item: Any) -> Any:
-    return np.array(item, order="C") if type(item) is np.ndarray else item
+    return np.array(item, order="K") if type(item) is np.ndarray else item
 
 
 def _kept(call: Call, traces: Sequence[Traced]) -> list[Any]:

@@ -60,6 +60,7 @@ def compile_traced(
         folded=True,
         sizes=sizes,
         over_inputs=not traced.is_quiet,
+        c_ordered=traced.c_ordered,
     )
 
 

@@ -1,6 +1,6 @@
 """The end of a program: results that are memory of their own, and writes to arguments.
 
-return %0, %3, %3        ("copy", 7, 0), ("copy", 8, 3)     an input, and what is given twice
+return %0, %3, %3        ("copy", 7, 0, True), ("copy", 8, 3)     a matrix, and a vector given twice
 write(%0, %4)            ("copy", 0, 4)
 """
 
@@ -19,7 +19,7 @@ def delivered(program: Lowering) -> list[int]:
     taken: set[int] = set()
     slots: list[int] = []
     inputs = {program.slots[value] for value in program.graph.inputs}
-    for value in program.graph.outputs:
+    for place, value in enumerate(program.graph.outputs):
         slot = program.slots[value]
         if (
             slot in taken
@@ -29,7 +29,9 @@ def delivered(program: Lowering) -> list[int]:
         ):
             copy = program.space.take(True)
             program.allocate_slot(copy, value)
-            program.instructions.append(("copy", copy, slot))
+            keeps_order = place not in program.fixed and len(value.type.shape) > 1
+            ending = (True,) if keeps_order else ()
+            program.instructions.append(("copy", copy, slot, *ending))
             slot = copy
         taken.add(slot)
         slots.append(slot)

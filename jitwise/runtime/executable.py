@@ -38,6 +38,7 @@ class Executable(NamedTuple):
     bodies: dict[Graph, CompiledBody]
     text: ProgramText
     program: Any
+    c_ordered: frozenset[int] = frozenset()  # see `compile_graph`
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -105,12 +106,14 @@ def compile_graph(
     sizes: Sizes | None = None,
     record: Recorder | None = None,
     over_inputs: bool = True,
+    c_ordered: frozenset[int] = frozenset(),
 ) -> Executable:
     """`graph` as a program. Waits for the compiler.
 
     `folded`: the graph was made by a builder that folds, so that simplifying it changes nothing.
     `sizes`: values of symbols to optimise for; the program is right for all. `over_inputs`: kernels
-    may write over inputs that are changed, before all is computed.
+    may write over inputs that are changed, before all is computed. `c_ordered`: outputs that lie in
+    C order in memory; others may lie in the order of the inputs.
     """
     start = time.perf_counter()
     events = record or recorder
@@ -118,9 +121,9 @@ def compile_graph(
         context = PassContext(events, fastmath, folded, graph.name, sizes)
         fused = run_nested(default_pipeline(), graph, context)
         bodies = compile_bodies(fusion_bodies(fused), events, fastmath)
-        text = Lowering(fused, bodies, over_inputs=over_inputs).run()
+        text = Lowering(fused, bodies, over_inputs, c_ordered).run()
         program = native_program(text)
-    executable = Executable(graph, fused, bodies, text, program)
+    executable = Executable(graph, fused, bodies, text, program, c_ordered)
     _say_stages(executable)
     detail = {
         "seconds": time.perf_counter() - start,
@@ -136,7 +139,7 @@ def writing_last(executable: Executable) -> Executable:
     """The same, with a program that writes to arguments when all is computed: no kernel writes
     over one.
     """
-    text = Lowering(executable.graph, executable.bodies, over_inputs=False).run()
+    text = Lowering(executable.graph, executable.bodies, False, executable.c_ordered).run()
     return executable._replace(text=text, program=native_program(text))
 
 

@@ -13,7 +13,7 @@ memory of their own: one that is an input, or lies in another value, is copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,14 @@ from .delivery import delivered, write_inputs
 from .dim_table import DimTable
 from .host_call import Called, called_for
 from .kernels import CompiledBody
-from .memory_plan import Lifetimes, Slots, deferred_updates, destined, lifetimes
+from .memory_plan import (
+    Lifetimes,
+    Slots,
+    deferred_updates,
+    destined,
+    lifetimes,
+    needed_in_c_order,
+)
 from .placement import Replacement, overwritten, placements, replacements
 from .program_text import ProgramText
 
@@ -39,10 +46,16 @@ MOST_BETWEEN = 32  # ops between a kernel and the update it is made for
 
 
 class Lowering:
-    """Walks one fused graph; with `over_inputs` kernels write over arguments before the end."""
+    """Walks one fused graph; with `over_inputs` kernels write over arguments before the end. The
+    outputs `c_ordered` lie in C order, whatever the order of the arguments is.
+    """
 
     def __init__(
-        self, graph: Graph, compiled: dict[Graph, CompiledBody], over_inputs: bool = True
+        self,
+        graph: Graph,
+        compiled: dict[Graph, CompiledBody],
+        over_inputs: bool = True,
+        c_ordered: Collection[int] = (),
     ) -> None:
         self.compiled = compiled
         self.measured = symbols_measured(graph)
@@ -56,6 +69,8 @@ class Lowering:
         self.instructions: list[tuple[Any, ...]] = []
         self.space = Slots()
         self.prepare(graph, over_inputs)
+        self.fixed = frozenset(c_ordered)
+        self.c_ordered = needed_in_c_order(graph, [graph.outputs[place] for place in c_ordered])
         for value in graph.inputs:
             self.define(value)
 
@@ -91,6 +106,7 @@ class Lowering:
         inner.instructions = self.instructions
         inner.prepare(graph, over_inputs=False, own=own)
         inner.outputs = set()
+        inner.c_ordered = needed_in_c_order(graph, graph.outputs)
         inner.slots.update(zip(graph.inputs, slots, strict=True))
         inner.given = frozenset(slots)
         inner.pinned = {inner.slots[value] for value in own}
@@ -405,6 +421,7 @@ class Lowering:
             for operand, role in zip(op.operands, layout.inputs, strict=True)
         ]
         outputs = []
+        of_own = 0  # results in memory that was taken for them
         reusable = self._reusable(op, compiled, dying)
         for result, role, in_place in zip(
             op.results, layout.outputs, compiled.in_place, strict=True
@@ -419,6 +436,7 @@ class Lowering:
                 slot = self._place(result)
             elif slot is None:
                 slot = self.allocate(result)
+                of_own += 1
             else:
                 self.slots[result] = slot
                 self.dense.add(result)
@@ -426,8 +444,13 @@ class Lowering:
                 slot = self._laid_out(slot, result, role, layout)
             outputs.append(slot)
         extents = [self.table.index(layout.space[axis]) for axis in layout.order]
+        keeps_order = of_own == len(outputs) and len(extents) > 1
+        if layout.mode != "map":  # one row, whose elements may come in any order
+            keeps_order = keeps_order and not layout.outer and "row" not in layout.outputs
+        keeps_order = keeps_order and self.c_ordered.isdisjoint(op.results)
+        ending = (True,) if keeps_order else ()
         self.instructions.append(
-            ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
+            ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer), *ending)
         )
 
     def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[ArrayType, int]:

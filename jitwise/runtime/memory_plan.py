@@ -10,6 +10,9 @@ it writes the same element.
     return %2                %2 is a result, so %1 was made in a result's memory already
 
     %2 = update_slice{starts=(1,), strides=(1,)}(%0, %1)     %2 lies where %0 lay, if %0 ends here
+
+Results of maps lie in the order of their operands in memory, as NumPy's do, where nobody counts on
+C order.
 """
 
 from __future__ import annotations
@@ -111,6 +114,26 @@ def destined(graph: Graph) -> set[Value]:
     for op in reversed(graph.ops):
         if op.primitive.name == "update_slice" and op.results[0] in found:
             found.add(op.operands[0])
+    return found
+
+
+TURNED = ("transpose", "slice", "reverse", "broadcast_in_dim")  # have their operand's order
+
+
+def needed_in_c_order(graph: Graph, outputs: Collection[Value]) -> set[Value]:
+    """The values that must lie in C order in memory, or better do: these outputs, what is not read
+    by kernels and matrix products only, and what such a value may lie over.
+    """
+    found = set(outputs)
+    for op in reversed(graph.ops):
+        if op.primitive.name == "fusion":
+            types = {result.type for result in op.results if result in found}
+            found.update(operand for operand in op.operands if operand.type in types)
+        elif op.primitive.name in TURNED:
+            if op.results[0] in found:
+                found.add(op.operands[0])
+        elif op.primitive.category != "contract":
+            found.update(op.operands)
     return found
 
 

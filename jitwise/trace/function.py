@@ -36,6 +36,7 @@ from .code import is_own_file, is_users
 from .containers import children, entries, is_dataclass_instance, is_namedtuple, rebuilder
 from .either import Either
 from .identities import guard_identities
+from .memory import is_c_ordered
 from .objects import FieldsProxy
 from .scope import Follower
 from .size import SizeTracer
@@ -59,6 +60,7 @@ class Traced(NamedTuple):
     emitted: int
     sizes: dict[str, int]
     is_quiet: bool
+    c_ordered: frozenset[int] = frozenset()  # outputs that NumPy has in C order for any arguments
     objects: tuple[Path, ...] = ()  # what the program itself asks for: places, in order
 
     def given(self, place: int, leaves: Sequence[Any]) -> Any:
@@ -291,6 +293,7 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.builder.emitted,
         dict(trace.values),
         trace.is_quiet,
+        outputs.c_ordered(),
         tuple(trace.draws.rows),
     )
 
@@ -335,6 +338,11 @@ class _Outputs:
             self.values.append(tracer._value)
             self.kept.append(tracer)
         return found
+
+    def c_ordered(self) -> frozenset[int]:
+        """The outputs that NumPy has in C order; all, where the function asks for it anywhere."""
+        asked = self.trace.asks_c_order
+        return frozenset([n for n, each in enumerate(self.kept) if asked or is_c_ordered(each)])
 
     def recipe(self, item: Any) -> Any:
         kind = type(item)

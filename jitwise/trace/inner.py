@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .containers import containers_in, fresh, leaves_of
-from .memory import View
+from .memory import View, is_c_ordered
 from .tracer import Tracer
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _returned(
         if id(base) in changed and (id(item) in given or id(item) in trace.caller_arrays):
             return item
         copy = Tracer(trace, item._value, "array")
-        copy._c_ordered = True
+        copy._c_ordered = True if is_c_ordered(item) else None
         return copy
 
     return fresh(result, kept, of_leaf)

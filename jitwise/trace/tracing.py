@@ -100,6 +100,7 @@ class Trace:
         self.has_loops = False  # in a followed function
         self.rewrites_next = False  # whether a trace that fails is made again, of rewritten code
         self.is_quiet = False  # a block of it ignores floating-point errors
+        self.asks_c_order = False  # for an array in C order, whatever the arguments' order is
         self.swapped: dict[int, Value] = {}
         self.caller_arrays: dict[int, CallerArray] = {}  # by the id of the tracer
         self.aliases: dict[int, dict[int, Tracer]] = {}  # what may be the same array, by id

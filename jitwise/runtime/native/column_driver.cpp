@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "axis_order.h"
 #include "columns.h"
 #include "pool.h"
 
@@ -26,6 +27,49 @@ constexpr std::int64_t row_block_points = 65536;  // points of a block of rows
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
+// Every operand with the reduced axes, and the kept ones, in the order of memory: inputs have all
+// of them, row operands the reduced ones, outputs the kept ones.
+class ColumnAxes {
+public:
+    ColumnAxes(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+               int outer)
+        : strides_(static_cast<std::size_t>(kernel.operand_count()) * std::max(ndim, 1)),
+          ndim_(ndim) {
+        int order[max_rank], inputs[max_operands], count = 0;
+        for (int k = 0; k < kernel.operand_count(); ++k) {
+            const Role role = kernel.operands[k].role;
+            if (role == Role::scalar) continue;
+            if (role == Role::row)
+                broadcast_strides(views[k], shape, outer, strides(k), kernel, k);
+            else if (kernel.is_output(k))
+                broadcast_strides(views[k], shape + outer, ndim - outer, strides(k) + outer, kernel,
+                                  k);
+            else broadcast_strides(views[k], shape, ndim, strides(k), kernel, k);
+            if (role == Role::vector && !kernel.is_output(k)) inputs[count++] = k;
+        }
+        for (int axis = 0; axis < ndim; ++axis) order[axis] = axis;
+        const auto stride = [&](int k, int axis) { return strides(inputs[k])[axis]; };
+        bool is_sorted = sort_axes(order, outer, shape, count, stride);
+        is_sorted |= sort_axes(order + outer, ndim - outer, shape, count, stride);
+        for (int i = 0; i < ndim; ++i) this->shape[i] = shape[order[i]];
+        for (int k = 0; is_sorted && k < kernel.operand_count(); ++k) {
+            if (kernel.operands[k].role == Role::scalar) continue;
+            std::int64_t sorted[max_rank];
+            const int first = kernel.is_output(k) ? outer : 0;
+            const int last = kernel.operands[k].role == Role::row ? outer : ndim;
+            for (int i = first; i < last; ++i) sorted[i] = strides(k)[order[i]];
+            std::copy(sorted + first, sorted + last, strides(k) + first);
+        }
+    }
+    std::int64_t *strides(int k) { return strides_.data() + k * ndim_; }
+
+    std::int64_t shape[max_rank];
+
+private:
+    SmallBuffer<std::int64_t, 24> strides_;
+    int ndim_;
+};
+
 }  // namespace
 
 ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
@@ -38,24 +82,25 @@ ColumnPlan::ColumnPlan(const Kernel &kernel, const View *views, int ndim, const 
         throw ShapeMismatch("more outer axes than axes in kernel " + kernel.name);
     rows = product(shape, outer);
     columns = product(shape + outer, ndim - outer);
+    ColumnAxes axes(kernel, views, ndim, shape, outer);
+    const std::int64_t *lengths = axes.shape;
     for (int k = 0; k < kernel.operand_count(); ++k) {
         const int itemsize = kernel.operands[k].itemsize;
-        std::int64_t strides[max_rank];
+        const std::int64_t *strides = axes.strides(k);
+        const auto space = [&](int first, int last) {
+            return Strided(views[k].data, last - first, lengths + first, strides + first, itemsize);
+        };
         if (kernel.operands[k].role == Role::scalar) {
             spaces[k] = Strided(views[k].data, 0, nullptr, nullptr, itemsize);
         } else if (kernel.operands[k].role == Role::row) {
-            broadcast_strides(views[k], shape, outer, strides, kernel, k);
-            spaces[k] = Strided(views[k].data, outer, shape, strides, itemsize);
+            spaces[k] = space(0, outer);
             has_row_operand = true;
         } else if (kernel.is_output(k)) {
-            broadcast_strides(views[k], shape + outer, ndim - outer, strides, kernel, k);
-            spaces[k] = Strided(views[k].data, ndim - outer, shape + outer, strides, itemsize);
+            spaces[k] = space(outer, ndim);
         } else {
-            broadcast_strides(views[k], shape, ndim, strides, kernel, k);
-            spaces[k] = Strided(views[k].data, ndim, shape, strides, itemsize);
-            down[k] = Strided(views[k].data, outer, shape, strides, itemsize);
-            across[k] =
-                Strided(views[k].data, ndim - outer, shape + outer, strides + outer, itemsize);
+            spaces[k] = space(0, ndim);
+            down[k] = space(0, outer);
+            across[k] = space(outer, ndim);
         }
     }
     choose_sizes();

@@ -156,6 +156,12 @@ PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape) {
     return array;
 }
 
+void set_strides(PyObject *object, const std::int64_t *strides) {
+    auto *array = reinterpret_cast<PyArrayObject *>(object);
+    std::copy_n(strides, PyArray_NDIM(array), PyArray_STRIDES(array));
+    PyArray_UpdateFlags(array, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
+}
+
 void Frame::poll() {
     if (++polls % polls_to_a_look == 0) look();
 }
@@ -173,6 +179,17 @@ void Frame::look() {
     const bool ended = PyErr_CheckSignals() < 0;
     float_flags::set(raised);  // Python code may have run
     if (ended) throw PythonError();
+}
+
+void Frame::lay_along(Slot &slot, const int *order) {
+    std::int64_t stride = size_of(slot.type);
+    for (int i = slot.view.ndim - 1; i >= 0; --i) {
+        slot.strides[order[i]] = stride;
+        stride *= slot.shape[order[i]];
+    }
+    if (slot.owner != Owner::object) return;
+    need_gil();
+    set_strides(static_cast<PyObject *>(slot.block), slot.strides);
 }
 
 std::size_t Frame::lay_out(Slot &slot) {

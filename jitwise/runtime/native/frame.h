@@ -81,6 +81,8 @@ struct Frame {
     // Dense memory of the slot's own for the shape now in `slot.shape`; sets strides.
     void allocate(Slot &slot, ElementType type, int ndim, bool is_output);
     void allocate_temporary(Slot &slot);
+    // The same memory with its axes in this order, outermost first: nothing is in it yet.
+    void lay_along(Slot &slot, const int *order);
     // Dense strides for the slot's type and shape; its bytes. Throws Deoptimized: not a size.
     std::size_t lay_out(Slot &slot);
     // `slot` as a new ndarray that shares memory; a reference, never null.
@@ -100,6 +102,8 @@ Status status_of_exception();
 [[noreturn]] void raise_no_memory(std::size_t bytes);
 // A new C-ordered array; large ones from recycled memory. Needs the GIL. Throws.
 PyObject *new_array(ElementType type, int ndim, const std::int64_t *shape);
+// Of an array that nobody knows yet, with the same elements in memory.
+void set_strides(PyObject *array, const std::int64_t *strides);
 
 void execute_kernel(Frame &frame, const Instruction &instruction);
 void execute_region(Frame &frame, const Instruction &instruction);
@@ -109,6 +113,9 @@ void execute_reshape(Frame &frame, const Instruction &instruction);
 bool reshape_in_place(Frame &frame, const Instruction &instruction);
 void execute_copy(Frame &frame, const Instruction &instruction);
 void execute_host(Frame &frame, const Instruction &instruction);
+// Results of a map, and copies, lie as NumPy's would: in the order of the operands where these agree
+// on another than C order. False: they lie in C order.
+bool keep_order(Frame &frame, const Instruction &instruction);
 // Same shape and type; any strides; buffered when they overlap.
 void copy_view(const View &dst, const View &src, int itemsize);
 // The same to a whole result that nothing else touches: large zeros are pages that were never

@@ -1,6 +1,7 @@
 // Instructions that run kernels and copy arrays.
 #include <algorithm>
 
+#include "axis_order.h"
 #include "frame.h"
 #include "kernel.h"
 #include "memory.h"
@@ -10,11 +11,31 @@
 
 namespace jitwise {
 
+bool keep_order(Frame &frame, const Instruction &now) {
+    const bool copies = now.op == Opcode::copy;
+    const int *words = copies ? &now.source : frame.words(now);
+    const int *outs = copies ? &now.slot : words + now.in_count;
+    const Slot &first = frame.slots[outs[0]];
+    const int ndim = first.view.ndim;
+    int vectors[max_operands], count = 0;
+    for (int k = 0; k < (copies ? 1 : now.in_count); ++k)
+        if (frame.slots[words[k]].view.ndim == ndim) vectors[count++] = words[k];
+    int order[max_rank];
+    for (int axis = 0; axis < ndim; ++axis) order[axis] = axis;
+    if (!sort_axes(order, ndim, first.shape, count,
+                   [&](int k, int axis) { return frame.slots[vectors[k]].strides[axis]; }))
+        return false;
+    for (int k = 0; k < (copies ? 1 : now.out_count); ++k)
+        frame.lay_along(frame.slots[outs[k]], order);
+    return true;
+}
+
 // words: in slots, out slots, dims of the iteration space, then `outer`.
 void execute_kernel(Frame &frame, const Instruction &now) {
     const Kernel &kernel = *now.kernel;
     const int *words = frame.words(now);
     const int operands = now.in_count + now.out_count;
+    if (now.keeps_order) keep_order(frame, now);
     SmallBuffer<View, 12> views(operands);
     for (int k = 0; k < operands; ++k) views[k] = frame.slots[words[k]].view;
     for (int k = now.in_count; k < operands; ++k)
@@ -157,6 +178,7 @@ void execute_copy(Frame &frame, const Instruction &now) {
     for (int axis = 0; axis < dst.view.ndim; ++axis)
         if (dst.shape[axis] != src.shape[axis])
             throw ShapeMismatch("a copy between different shapes");
+    if (now.keeps_order) keep_order(frame, now);
     const int itemsize = size_of(dst.type);
     if (dst.view.owner != nullptr) frame.before_write(false);
     if (product(dst.shape, dst.view.ndim) * itemsize > large_copy) frame.release_gil();

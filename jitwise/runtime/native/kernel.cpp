@@ -115,6 +115,9 @@ void Kernel::choose_orders() {
     for (int k = input_count; k < operand_count(); ++k)
         stores = stores || operands[k].role == Role::vector;
     any_order = true;
+    counts_positions = false;
+    for (const Reduction &reduction : reductions)
+        counts_positions |= is_index(reduction.op);
     orders.clear();
     for (std::size_t p = 0; p < phases.size(); ++p) {
         bool any = true, stops = !stores;

@@ -2,15 +2,17 @@
 //
 // Compiled code only ever sees chunks: `lanes` consecutive elements of each operand. Everything
 // about layout is done here, by one of three drivers:
-//   map     map_driver.cpp      one output element per point; the space is permuted and flattened
+//   map     map_driver.cpp      one output element per point; the space is permuted and flattened;
+//           map_general.cpp
 //   row     row_driver.cpp      reductions along rows, in phases; short_rows.cpp, long_rows.cpp
 //   column  column_driver.cpp   reductions over rows, element by element
 // Operands that are not dense along the run, and the last elements that do not fill a chunk, are
 // packed into scratch. A driver reads each chunk before it writes the same positions, so an output
 // may be an input at identical positions, and nothing else.
 //
-// Results do not depend on the number of threads or on alignment, and those of rows not on strides.
-// The order of a column reduction depends on which axis is dense, as NumPy's does.
+// Results do not depend on the number of threads or on alignment. The order of a reduction over
+// several axes depends on the order in which they lie in memory, and that of columns on which axis
+// is dense, as NumPy's does.
 #pragma once
 
 #include <cstddef>
@@ -77,6 +79,7 @@ struct Kernel {
     std::vector<char> identities;      // image of the initial accumulators
     std::vector<int> reduction_begin;  // reductions of phase p are [begin[p], begin[p + 1])
     double nanoseconds_per_point = 1;
+    bool counts_positions = false;  // reductions find positions, counted in C order
     bool any_order = true;      // reductions give the same bits in any order of the elements
     std::vector<PhaseOrder> orders;  // of each phase's reductions
     ReduceRow reduce_row = nullptr;  // phase 0, when it is plain
@@ -98,7 +101,7 @@ private:
 };
 
 void run_map(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape);
-// The two halves of a map kernel whose operands are all dense or scalars. The first one is the same
+// The two halves of a map kernel whose operands are all dense in one order of axes, or scalars. The first one is the same
 // for equal shapes and strides; false: not such operands.
 bool gather_dense(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
                   char **pointers, std::int64_t *steps);

@@ -92,6 +92,7 @@ struct Instruction {
     ElementType type = ElementType::none;
     bool is_output = false;
     bool is_final = false;   // copy: to a whole result that nothing else touches later
+    bool keeps_order = false;  // kernel, copy: what it makes lies in the order of the operands
     bool is_direct = false;  // host: of a library's own function
     bool is_quiet = false;   // host: which reports no floating-point errors
     int slot = -1;    // the slot defined, if one

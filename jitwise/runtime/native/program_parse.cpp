@@ -160,6 +160,12 @@ void Parser::parse_kernel(Instruction &now, nb::handle tuple) {
     int outer = word(tuple[5]);
     if (outer < 0 || outer > now.ndim || now.ndim > max_rank)
         reject("bad iteration space of kernel " + kernel->name);
+    now.keeps_order = nb::len(tuple) > 6 && nb::cast<bool>(tuple[6]);
+    if (now.keeps_order && kernel->mode != Mode::map && outer > 0)
+        reject("results of kernel " + kernel->name + " have an order of their own");
+    for (nb::handle item : nb::object(tuple[3]))
+        if (now.keeps_order && !defined_[nb::cast<int>(item)].is_allocated)
+            reject("a result of kernel " + kernel->name + " is not the program's to arrange");
 }
 
 // ("region", address, owner, in slots, out slots, dims)
@@ -225,6 +231,8 @@ void Parser::parse_copy(Instruction &now, nb::handle tuple) {
     const Defined &to = use(now.slot), &from = use(now.source);
     if (size_of(to.type) != size_of(from.type) || to.ndim != from.ndim)
         reject("a copy keeps dtype and rank");
+    now.keeps_order = nb::len(tuple) > 3 && nb::cast<bool>(tuple[3]);
+    if (now.keeps_order && !to.is_allocated) reject("a copy is not the program's to arrange");
     now.is_final = is_output(now.slot) && to.is_allocated;
     if (now.is_final)
         defined_[now.slot].copied = static_cast<int>(program_.instructions.size());

@@ -17,6 +17,7 @@ public:
     Recorder(Replay &replay, Frame &frame)
         : replay_(replay),
           frame_(frame),
+          array_step_(frame.program.slot_ranks.size(), 0),
           array_number_(frame.program.slot_ranks.size(), -1),
           taken_(frame.program.slot_ranks.size(), -1) {}
 
@@ -96,6 +97,7 @@ private:
         for (std::size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i] == slot) {
                 step.amount = array_number_[slot] = static_cast<int>(i);
+                array_step_[slot] = replay_.steps_.size() - 1;
                 return true;
             }
         return false;
@@ -132,6 +134,7 @@ private:
         if (dst.view.owner != nullptr) return false;  // an argument is written to
         for (int axis = 0; axis < dst.view.ndim; ++axis)
             if (dst.shape[axis] != src.shape[axis]) return false;
+        if (now.keeps_order && keep_order(frame_, now)) arrange(&now.slot, 1);
         Step step;
         step.kind = Kind::copy;
         step.operands = replay_.operands_.size();
@@ -166,6 +169,7 @@ private:
     bool kernel(const Instruction &now) {
         const int *words = frame_.words(now);
         const int count = now.in_count + now.out_count;
+        if (now.keeps_order && keep_order(frame_, now)) arrange(words + now.in_count, now.out_count);
         std::vector<View> views;
         Step step;
         step.kernel = now.kernel;
@@ -197,6 +201,16 @@ private:
         return true;
     }
 
+    // Results whose strides are not those of C order any more.
+    void arrange(const int *slots, int count) {
+        for (int k = 0; k < count; ++k) {
+            if (array_number_[slots[k]] < 0) continue;
+            const Slot &slot = frame_.slots[slots[k]];
+            replay_.steps_[array_step_[slots[k]]].strides =
+                remember(slot.strides, slot.view.ndim);
+        }
+    }
+
     bool record_results() {
         for (std::size_t i = 0; i < frame_.program.outputs.size(); ++i) {
             const Slot &slot = frame_.slots[frame_.program.outputs[i]];
@@ -216,6 +230,7 @@ private:
 
     Replay &replay_;
     Frame &frame_;
+    std::vector<std::size_t> array_step_;  // that makes the result a slot is
     std::vector<int> array_number_;  // the result a slot is, or -1
     std::vector<int> taken_;         // the step that took the slot's block, or -1
 };
@@ -300,6 +315,7 @@ void Replay::take(State &state, const Step &step, Result *results) const {
     case Kind::array: {
         state.need_gil();
         PyObject *array = new_array(step.type, step.ndim, extents_.data() + step.shape);
+        if (step.strides != 0) set_strides(array, extents_.data() + step.strides);
         results[step.amount].array = array;
         state.data[step.slot] = PyArray_BYTES(reinterpret_cast<PyArrayObject *>(array));
         return;

@@ -45,6 +45,7 @@ private:
         int source = -1;  // the slot a view is of; the step that took what is freed
         std::size_t operands = 0;  // where a kernel's operands begin
         std::size_t shape = 0;     // where its space, or the shape of an array, begins
+        std::size_t strides = 0;   // of an array that does not lie in C order; else 0
         std::int64_t amount = 0;   // bytes, points, or the number of a result
         const Kernel *kernel = nullptr;
         const char *value = nullptr;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "axis_order.h"
 #include "kernel.h"
 #include "pool.h"
 #include "rows.h"
@@ -27,6 +28,52 @@ View over_rows(const View &view, int ndim, int outer) {
     return {view.data, outer, view.shape, view.strides};
 }
 
+// The axes of a row by themselves, as memory lies, for the vector operands. In C order where they
+// disagree, and where positions are counted.
+class InnerAxes {
+public:
+    InnerAxes(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
+              int outer)
+        : kernel_(kernel),
+          ndim_(ndim),
+          outer_(outer),
+          strides_(static_cast<std::size_t>(kernel.operand_count()) * std::max(ndim, 1)) {
+        for (int k = 0; k < kernel.operand_count(); ++k)
+            if (kernel.operands[k].role == Role::vector)
+                broadcast_strides(views[k], shape, ndim, strides(k), kernel, k);
+        if (ndim - outer >= 2 && !kernel.counts_positions) sort(shape);
+    }
+    std::int64_t *strides(int k) { return strides_.data() + k * ndim_; }
+    Strided of(int k, const std::int64_t *shape) {
+        const std::int64_t *from = is_sorted_ ? shape_ : shape + outer_;
+        return Strided(nullptr, ndim_ - outer_, from, strides(k) + outer_,
+                       kernel_.operands[k].itemsize);
+    }
+
+private:
+    void sort(const std::int64_t *shape) {
+        int order[max_rank], vectors[max_operands], count = 0;
+        for (int axis = outer_; axis < ndim_; ++axis) order[axis - outer_] = axis;
+        for (int k = 0; k < kernel_.operand_count(); ++k)
+            if (kernel_.operands[k].role == Role::vector) vectors[count++] = k;
+        is_sorted_ = sort_axes(order, ndim_ - outer_, shape, count,
+                               [&](int k, int axis) { return strides(vectors[k])[axis]; });
+        if (!is_sorted_) return;
+        for (int i = 0; i < ndim_ - outer_; ++i) shape_[i] = shape[order[i]];
+        for (int k = 0; k < count; ++k) {
+            std::int64_t sorted[max_rank];
+            for (int i = 0; i < ndim_ - outer_; ++i) sorted[i] = strides(vectors[k])[order[i]];
+            std::copy_n(sorted, ndim_ - outer_, strides(vectors[k]) + outer_);
+        }
+    }
+
+    const Kernel &kernel_;
+    int ndim_, outer_;
+    bool is_sorted_ = false;
+    SmallBuffer<std::int64_t, 24> strides_;
+    std::int64_t shape_[max_rank];
+};
+
 }  // namespace
 
 RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::int64_t *shape,
@@ -41,11 +88,11 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
     blocks = (chunks + chunks_per_block - 1) / chunks_per_block;
     tail = static_cast<int>(inner % kernel.lanes);
     std::int64_t element_bytes = 0;
+    InnerAxes axes(kernel, views, ndim, shape, outer);
     for (int k = 0; k < kernel.operand_count(); ++k) {
         RowOperand &operand = operands[k];
         operand.itemsize = kernel.operands[k].itemsize;
         operand.data = views[k].data;
-        std::int64_t strides[max_rank];
         switch (kernel.operands[k].role) {
         case Role::scalar:
             operand.access = RowAccess::single;
@@ -57,10 +104,8 @@ RowPlan::RowPlan(const Kernel &kernel, const View *views, int ndim, const std::i
                               kernel, k);
             break;
         case Role::vector:
-            broadcast_strides(views[k], shape, ndim, strides, kernel, k);
-            std::copy_n(strides, outer, operand.outer_strides);
-            operand.inner =
-                Strided(nullptr, ndim - outer, shape + outer, strides + outer, operand.itemsize);
+            std::copy_n(axes.strides(k), outer, operand.outer_strides);
+            operand.inner = axes.of(k, shape);
             operand.access = access_of(operand.inner, kernel.is_output(k));
             evenly_spaced &= operand.inner.ndim <= 1;
             any_packed |= operand.access == RowAccess::packed;

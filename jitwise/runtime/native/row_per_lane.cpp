@@ -9,8 +9,8 @@
 //            plain_rows.cpp has sums), in any layout:
 //            packed; blocks of eight are merged pairwise
 //   across   longer rows, when every chunk can be read in place, as in sums along the rows of a
-//            Fortran-ordered array; where the order matters the elements are taken in the order of
-//            row_worker.cpp: a set of accumulators for each of its lanes, merged by its trees
+//            Fortran-ordered array; a few groups of rows at a time, so that memory is read in long
+//            pieces, and blocks of 16 elements are merged pairwise
 // For kernels whose reductions are all in the first phase, which reads no row operand,
 // and that write row operands only, in later phases.
 #include <algorithm>
@@ -27,6 +27,7 @@ namespace {
 constexpr std::int64_t longest_in_order = 96, longest_of_plain_sums = 16,
                        longest_in_any_order = 160;
 constexpr std::int64_t short_block = 8;
+constexpr int groups_at_once = 16;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 
@@ -42,10 +43,10 @@ bool is_whole(const RowPlan &plan) {
            (plan.inner <= 16 || neighbours < plan.kernel.lanes / 2 || !plan.evenly_spaced);
 }
 
-// Elements begin, begin + stride, ... before end, of every row.
+// Elements [begin, end) of every row.
 struct Elements {
-    std::int64_t begin, end, stride;
-    std::int64_t count() const { return begin < end ? (end - begin + stride - 1) / stride : 0; }
+    std::int64_t begin, end;
+    std::int64_t count() const { return end - begin; }
 };
 
 class RowPerLane {
@@ -56,9 +57,8 @@ public:
           lanes_(kernel_.lanes),
           block_(is_short(plan) ? short_block : chunks_per_block),
           packed_chunks_(is_whole(plan) ? plan.inner : block_),
-          sets_(is_short(plan) || kernel_.any_order ? 1 : lanes_),
-          levels_count_(sets_ *
-                        Counter::levels_for((plan.inner + block_ * sets_ - 1) / (block_ * sets_))),
+          sets_(is_whole(plan) ? 1 : groups_at_once),
+          levels_count_(sets_ * Counter::levels_for((plan.inner + block_ - 1) / block_)),
           prefetches_(plan.rows * plan.inner > 100000),
           memory_(bytes()) {
         char *free = memory_.data();
@@ -90,7 +90,7 @@ public:
             std::copy_n(index, plan_.outer_rank, first_index);
             std::copy_n(data, kernel_.operand_count(), first);
             pack_group(count, index, data);
-            finish(reduce(nullptr, count), count, first_index, first);
+            finish(reduce_packed(), count, first_index, first);
         }
     }
 
@@ -100,12 +100,18 @@ public:
                            groups = (length + lanes_ - 1) / lanes_;
         char *data[max_operands];
         std::int64_t index[max_rank];
-        for (; begin < end; ++begin) {
-            const std::int64_t line = begin / groups, first = (begin - line * groups) * lanes_;
-            const int count = static_cast<int>(std::min<std::int64_t>(lanes_, length - first));
-            start(line * length + first, index, data);
-            finish(sets_ > 1 ? reduce_in_order(data, count) : reduce(data, count), count, index,
-                   data);
+        for (std::int64_t now; begin < end; begin += now) {
+            const std::int64_t line = begin / groups, first = begin - line * groups;
+            now = std::min<std::int64_t>({groups_at_once, groups - first, end - begin});
+            start(line * length + first * lanes_, index, data);
+            const std::int64_t rows = std::min(now * lanes_, length - first * lanes_);
+            const char *accumulators = reduce_groups(data, rows);
+            for (std::int64_t done = 0; done < rows; done += lanes_) {
+                const int count = static_cast<int>(std::min<std::int64_t>(lanes_, rows - done));
+                start(line * length + first * lanes_ + done, index, data);
+                finish(accumulators, count, index, data);
+                accumulators += kernel_.accumulator_bytes;
+            }
         }
     }
 
@@ -140,7 +146,7 @@ private:
             const int run = static_cast<int>(std::min<std::int64_t>(left, count - done));
             for (int k = 0; k < kernel_.input_count; ++k) {
                 if (chunk_steps_[k] == 0) buffers_[k] = data[k];
-                else pack(k, data[k], {0, plan_.inner, 1}, done, run);
+                else pack(k, data[k], {0, plan_.inner}, done, run);
             }
             done += run;
             index[last_] += run - 1;
@@ -188,16 +194,15 @@ private:
         const int itemsize = operand.itemsize;
         const std::int64_t stride = operand.outer_strides[last_];
         char *to = buffers_[k] + lane * itemsize;
-        if (elements.stride == 1) prefetch_next(k, row, elements, run);
+        prefetch_next(k, row, elements, run);
         if (operand.inner.ndim <= 1) {
             const std::int64_t inner_stride =
                 operand.inner.ndim == 0 ? 0 : operand.inner.strides[0];
-            if (inner_stride == itemsize && elements.stride == 1 &&
+            if (inner_stride == itemsize &&
                 transpose(to, chunk_steps_[k], row + elements.begin * itemsize, stride, run,
                           elements.count(), itemsize))
                 return;
-            for (std::int64_t i = elements.begin; i < elements.end;
-                 i += elements.stride, to += chunk_steps_[k])
+            for (std::int64_t i = elements.begin; i < elements.end; ++i, to += chunk_steps_[k])
                 copy_run(to, itemsize, row + i * inner_stride, stride, run, itemsize);
             return;
         }
@@ -209,70 +214,67 @@ private:
         }
     }
 
-    // `data`: the first of `count` neighbours, read in place where they are dense; null: all is
-    // packed.
-    char *reduce(char *const *data, int count) {
+    // All that is packed.
+    char *reduce_packed() {
         const Reduction *first = kernel_.reductions.data(),
                         *last = first + kernel_.reductions.size();
         Counter counter(first, last, lanes_, kernel_.accumulator_bytes, levels_);
         char *now[max_operands];
-        std::int64_t steps[max_operands];
         for (std::int64_t begin = 0; begin < plan_.inner; begin += block_) {
             const std::int64_t end = std::min(begin + block_, plan_.inner);
             std::memcpy(accumulators_, kernel_.identities.data(), kernel_.accumulator_bytes);
             set_counters(first, last, accumulators_, begin * lanes_);
-            for (int k = 0; k < kernel_.operand_count(); ++k) {
-                steps[k] = chunk_steps_[k];
-                now[k] = buffers_[k] + (data == nullptr ? begin * steps[k] : 0);
-                if (data != nullptr && !kernel_.is_output(k))
-                    locate_block(k, data[k], {begin, end, 1}, count, &now[k], &steps[k]);
-            }
-            kernel_.phases[0](now, steps, end - begin, lanes_, accumulators_, scalars_);
+            for (int k = 0; k < kernel_.operand_count(); ++k)
+                now[k] = buffers_[k] + begin * chunk_steps_[k];
+            kernel_.phases[0](now, chunk_steps_, end - begin, lanes_, accumulators_, scalars_);
             if (plan_.inner <= block_) return accumulators_;
             counter.push(accumulators_);
         }
         return counter.collapse();
     }
 
-    // Lane l of a row's own accumulator collects elements l, l + lanes, ...: here that is set l.
-    char *reduce_in_order(char *const *data, int count) {
+    // `rows` neighbours from `data` on, read in place where they are dense; a set of accumulators
+    // for each group of lanes.
+    char *reduce_groups(char *const *data, std::int64_t rows) {
         const Reduction *first = kernel_.reductions.data(),
                         *last = first + kernel_.reductions.size();
-        const std::size_t bytes = kernel_.accumulator_bytes;
-        Counter counter(first, last, lanes_, bytes, levels_, sets_);
-        char *sets = accumulators_;
-        const std::int64_t block = block_ * lanes_;
-        for (std::int64_t begin = 0; begin < plan_.inner; begin += block) {
-            for (int lane = 0; lane < lanes_; ++lane) {
-                std::memcpy(accumulators_ + lane * bytes, kernel_.identities.data(), bytes);
-                const Elements elements = {begin + lane, std::min(begin + block, plan_.inner),
-                                           lanes_};
-                if (elements.count() > 0)
-                    run_elements(elements, data, count, accumulators_ + lane * bytes);
+        const int sets = static_cast<int>((rows + lanes_ - 1) / lanes_);
+        const bool goes_on = kernel_.any_order && !kernel_.counts_positions;
+        Counter counter(first, last, lanes_, kernel_.accumulator_bytes, levels_, sets);
+        for (std::int64_t begin = 0; begin < plan_.inner; begin += block_) {
+            const Elements elements = {begin, std::min(begin + block_, plan_.inner)};
+            char *accumulators = accumulators_;
+            for (int set = 0; set < sets; ++set, accumulators += kernel_.accumulator_bytes) {
+                if (begin == 0 || !goes_on) {
+                    std::memcpy(accumulators, kernel_.identities.data(),
+                                kernel_.accumulator_bytes);
+                    set_counters(first, last, accumulators, begin * lanes_);
+                }
+                const std::int64_t done = static_cast<std::int64_t>(set) * lanes_;
+                run_elements(elements, data, done, std::min<std::int64_t>(lanes_, rows - done),
+                             accumulators);
             }
-            if (plan_.inner > block) counter.push(accumulators_);
+            if (plan_.inner <= block_) return accumulators_;
+            if (!goes_on) counter.push(accumulators_);
         }
-        if (plan_.inner > block) sets = counter.collapse();
-        for (int lanes = lanes_, half; lanes > 1; lanes = half) {
-            half = (lanes + 1) / 2;
-            for (int lane = 0; lane < lanes - half; ++lane)
-                merge_accumulators(first, last, lanes_, sets + lane * bytes,
-                                   sets + (lane + half) * bytes);
-        }
-        return sets;
+        return goes_on ? accumulators_ : counter.collapse();
     }
 
-    void run_elements(const Elements &elements, char *const *data, int count, char *accumulators) {
+    // Elements of `count` rows from row `row` on.
+    void run_elements(const Elements &elements, char *const *data, std::int64_t row,
+                      std::int64_t count, char *accumulators) {
         char *now[max_operands];
         std::int64_t steps[max_operands];
         for (int k = 0; k < kernel_.operand_count(); ++k) {
             steps[k] = chunk_steps_[k];
             now[k] = buffers_[k];
             if (!kernel_.is_output(k))
-                locate_block(k, data[k], elements, count, &now[k], &steps[k]);
+                locate_block(k, data[k] + row * plan_.operands[k].outer_strides[last_], elements,
+                             static_cast<int>(count), &now[k], &steps[k]);
         }
         kernel_.phases[0](now, steps, elements.count(), lanes_, accumulators, scalars_);
     }
+
 
     void locate_block(int k, char *data, const Elements &elements, int count, char **now,
                       std::int64_t *step) {
@@ -281,7 +283,7 @@ private:
             *now = data;
         } else if (count == lanes_ && operand.inner.ndim == 1 &&
                    operand.outer_strides[last_] == operand.itemsize) {
-            *step = operand.inner.strides[0] * elements.stride;
+            *step = operand.inner.strides[0];
             *now = data + elements.begin * operand.inner.strides[0];
         } else {
             pack(k, data, elements, 0, count);
@@ -360,6 +362,7 @@ bool run_row_per_lane(const RowPlan &plan) {
                                       : plan.rows / length * ((length + lanes - 1) / lanes);
     std::int64_t grain =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(8000 / (row_work * lanes)));
+    if (!whole) grain = std::max<std::int64_t>(grain, std::min<std::int64_t>(groups_at_once, groups / thread_count()));
     if (row_work * plan.rows < parallel_threshold) grain = groups;
     parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
         RowPerLane worker(plan);

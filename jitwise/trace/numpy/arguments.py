@@ -204,7 +204,9 @@ def require_cpu(trace: Trace, device: Any) -> None:
 
 
 def refuse_order(trace: Trace, order: Any, allowed: Sequence[str] = ("C", "K", "A")) -> None:
-    """End the trace when another memory order is asked for."""
+    """End the trace when another memory order is asked for; note that C order is."""
+    if type(order) is str and order == "C":
+        trace.asks_c_order = True
     if order is not None and order not in allowed:
         trace.refuse("argument", f"order={order!r}")
 

@@ -253,6 +253,7 @@ def asarray(
 def ascontiguousarray(trace: Trace, a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     if not is_traced(a):
         return np.ascontiguousarray(a, dtype, like=like)
+    trace.asks_c_order = True
     result = _as_array(trace, a, dtype, None)
     if not result.ndim:
         return reshaped(trace, result, (1,))
