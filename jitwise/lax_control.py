@@ -10,30 +10,77 @@ and stay what they are. What is carried has one type in all turns: numbers that 
 from __future__ import annotations
 
 import operator as _operator
+import sys as _sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as _np
 
-from .errors import CarryError
+from .trace.code import is_own_file
 from .trace.tracing import current as _current
 
 _NOTHING: Any = object()
+_map = map  # this module's own `map` is jax's
 
 
 def _require_callable(name: str, **functions: Any) -> None:
     for parameter, function in functions.items():
         if not callable(function):
-            raise TypeError(f"lax.{name}: {parameter} is to be a function, not {function!r}")
+            shown = parameter.replace("_at_", " ")
+            raise TypeError(f"lax.{name}: {shown} is to be a function, not {_shown(function)}")
+
+
+def _ndim(item: Any) -> int:
+    """How many axes there are; a size is not asked for its value."""
+    if _is_traced(item):
+        return len(item._value.type.shape) if hasattr(type(item), "_value") else 0
+    return _np.ndim(item)
+
+
+def _shown(item: Any) -> str:
+    """What a message calls an argument: a traced one has no value to show."""
+    if _is_traced(item) or _ndim(item):
+        return f"an array of shape {_np.shape(item)}" if _ndim(item) else "a traced value"
+    return repr(item)
+
+
+def _integer(name: str, parameter: str, item: Any) -> Any:
+    """An argument that is one integer."""
+    if _is_traced(item):
+        value = item._value if hasattr(type(item), "_value") else None  # a size has none
+        if value is None or (not value.type.shape and value.type.dtype.kind in "iub"):
+            return item
+    else:
+        try:
+            return _operator.index(item)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"lax.{name}: {parameter} is to be one integer, not {_shown(item)}; write int(...)"
+    )
 
 
 def _named(function: Any) -> str:
     """What a message calls a function: its name and line."""
     name = getattr(function, "__name__", type(function).__name__)
-    code = getattr(function, "__code__", None)
+    code = getattr(_undecorated(function), "__code__", None)
     if code is None:
         return name
     return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def _undecorated(function: Any) -> Any:
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def _line() -> str:
+    """The line outside of jitwise that is being executed."""
+    frame: Any = _sys._getframe(1)
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def cond(
@@ -51,15 +98,21 @@ def cond(
     _require_callable("cond", true_fun=true_fun, false_fun=false_fun)
     given = operands if operand is _NOTHING else (operand,)
     trace = _current.get()
-    if trace is not None and _is_traced(pred):
+    if _ndim(pred) or pred is None or isinstance(pred, (str, bytes)):
+        raise TypeError(
+            f"lax.cond: pred is to be one bool, not {_shown(pred)}; write numpy.any(...), "
+            "numpy.all(...), or numpy.where for a choice in each place"
+        )
+    if trace is not None:
         from .trace.control import case, truth
 
-        branches = (lambda: false_fun(*given), lambda: true_fun(*given))
-        names = (_named(false_fun), _named(true_fun))
-        return case(trace, truth(trace, pred), branches, True, names)
-    if _np.ndim(pred):
-        raise TypeError(f"lax.cond: pred is to be one bool, not of shape {_np.shape(pred)}")
-    return true_fun(*given) if pred else false_fun(*given)
+        branches, names = (false_fun, true_fun), (_named(false_fun), _named(true_fun))
+        return case(trace, truth(trace, pred), branches, given, names)
+    from .lax_outside import Call, chosen
+
+    is_true = bool(pred)
+    call = Call(cond, (pred, true_fun, false_fun, *given), is_true, "")
+    return chosen(call, true_fun if is_true else false_fun, given)
 
 
 def switch(
@@ -78,21 +131,20 @@ def switch(
     if not functions:
         raise ValueError("lax.switch: there are no branches")
     for place, function in enumerate(functions):
-        _require_callable("switch", **{f"branch {place}": function})
+        _require_callable("switch", **{f"branch_at_{place}": function})
     given = operands if operand is _NOTHING else (operand,)
+    index = _integer("switch", "index", index)
     trace = _current.get()
-    if trace is not None and _is_traced(index):
+    if trace is not None:
         from .trace.control import case, clamped
 
-        chosen = clamped(trace, index, len(functions))
-        runs = [_called(function, given) for function in functions]
-        return case(trace, chosen, runs, True, [_named(function) for function in functions])
-    place = min(max(_operator.index(index), 0), len(functions) - 1)
-    return functions[place](*given)
+        chosen_ = clamped(trace, index, len(functions))
+        return case(trace, chosen_, functions, given, [_named(each) for each in functions])
+    from .lax_outside import Call, chosen
 
-
-def _called(function: Callable[..., Any], given: Sequence[Any]) -> Callable[[], Any]:
-    return lambda: function(*given)
+    place = min(max(index, 0), len(functions) - 1)
+    call = Call(switch, (place, functions, *given), place, "")
+    return chosen(call, functions[place], given)
 
 
 def while_loop(
@@ -103,26 +155,23 @@ def while_loop(
     Raises CarryError where a leaf of `val` cannot have one type.
     """
     _require_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
-    trace = _current.get()
+    trace, where = _current.get(), _line()
     if trace is not None:
+        from .trace.held import Unseen
         from .trace.looping import Loop
 
-        loop = Loop(trace, cond_fun, body_fun, promotes=True, what=_named(body_fun))
-        return loop.run(init_val)
-    value = init_val
-    while cond_fun(value):
-        value = _turn(body_fun, value, body_fun(value))
-    return value
+        body = _named(body_fun)
+        loop = Loop(trace, cond_fun, body_fun, promotes=True, what=body, where=where)
+        with Unseen(trace, (cond_fun, body_fun), init_val).refused("loop"):
+            return loop.run(init_val)
+    from .lax_outside import Call, Carry, looped
 
+    def turns(carry: Carry) -> None:
+        while cond_fun(carry.value):
+            carry.take(body_fun(carry.value))
 
-def _turn(function: Any, before: Any, after: Any) -> Any:
-    """What a body gave, which has the structure of what it took."""
-    from .trace.carried import flatten
-
-    first, then = flatten(before)[1], flatten(after)[1]
-    if str(first) != str(then):
-        raise CarryError(f"{_named(function)} takes {first} and gives {then}")
-    return after
+    call = Call(while_loop, (cond_fun, body_fun, init_val), None, where)
+    return looped(call, _named(body_fun), init_val, turns)
 
 
 def fori_loop(
@@ -139,16 +188,22 @@ def fori_loop(
     type.
     """
     _require_callable("fori_loop", body_fun=body_fun)
-    trace = _current.get()
+    lower = _integer("fori_loop", "lower", lower)
+    upper = _integer("fori_loop", "upper", upper)
+    trace, where = _current.get(), _line()
     if trace is not None:
-        from .trace.counted import Range, counted
+        from .trace.counted import Range, turned
 
-        turns = Range(trace, lower, upper)
-        return counted(trace, turns, body_fun, init_val, what=_named(body_fun))
-    value = init_val
-    for index in range(_operator.index(lower), _operator.index(upper)):
-        value = _turn(body_fun, value, body_fun(index, value))
-    return value
+        range_ = Range(trace, lower, upper)
+        return turned(trace, range_, body_fun, init_val, _named(body_fun), where)
+    from .lax_outside import Call, Carry, looped
+
+    def turns(carry: Carry) -> None:
+        for index in range(lower, upper):
+            carry.take(body_fun(index, carry.value))
+
+    call = Call(fori_loop, (lower, upper, body_fun, init_val), None, where)
+    return looped(call, _named(body_fun), init_val, turns)
 
 
 def scan(
@@ -167,41 +222,49 @@ def scan(
     TypeError when `f` does not give a pair, CarryError where the carry cannot have one type.
     """
     _require_callable("scan", f=f)
-    from .trace.carried import flatten
+    from .trace.forms import flatten
 
     leaves, form = flatten(xs)
-    arrays = [leaf for leaf in leaves if leaf is not None]
-    count = _length(arrays, length)
-    trace = _current.get()
+    leaves = [_np.asarray(leaf) if type(leaf) in (int, float) else leaf for leaf in leaves]
+    count = _length([leaf for leaf in leaves if leaf is not None], length)
+    trace, where = _current.get(), _line()
     if trace is not None:
         from .trace.counted import scanned
 
-        return scanned(trace, f, init, leaves, form, count, bool(reverse), _named(f))
-    carry, rows = init, []
-    order = range(int(count))
-    for place in reversed(order) if reverse else order:
-        x = form.build([leaf if leaf is None else leaf[place] for leaf in leaves])
-        after, y = _pair(f, f(carry, x))
-        carry = _turn(f, carry, after)
-        rows.append(y)
-    if reverse:
-        rows.reverse()
-    return carry, _stacked(rows)
+        return scanned(trace, f, init, leaves, form, count, bool(reverse), _named(f), where)
+    from .lax_outside import Call, Carry, Rows
+    from .lax_outside import scanned as scanned_
+
+    def turns(carry: Carry, rows: Rows) -> None:
+        order = range(count)
+        for place in reversed(order) if reverse else order:
+            x = form.build([leaf if leaf is None else leaf[place] for leaf in leaves])
+            after, y = _pair(f, f(carry.value, x))
+            carry.take(after)
+            rows.put(place, y)
+
+    call = Call(scan, (f, init, xs, length, bool(reverse)), not count, where)
+    return scanned_(call, _named(f), init, count, turns)
 
 
 def _length(arrays: Sequence[Any], length: Any) -> Any:
     """How many turns a scan has."""
     for leaf in arrays:
-        if not _np.ndim(leaf):
-            raise ValueError("lax.scan: a leaf of xs has no axis to run along")
+        if not _ndim(leaf):
+            raise ValueError(
+                f"lax.scan: a leaf of xs has no axis to run along: {_shown(leaf)}; give what is "
+                "the same in all turns to f in another way"
+            )
     sizes = [leaf.shape[0] if hasattr(leaf, "shape") else len(leaf) for leaf in arrays]
     if length is not None:
-        sizes.insert(0, length)
+        sizes.insert(0, _integer("scan", "length", length))
     if not sizes:
         raise ValueError("lax.scan: neither xs nor length says how many turns there are")
     for size in sizes[1:]:
         if size != sizes[0]:
-            raise ValueError(f"lax.scan: lengths differ: {', '.join(map(str, map(int, sizes)))}")
+            raise ValueError(f"lax.scan: lengths differ: {', '.join(_map(str, _map(int, sizes)))}")
+    if sizes[0] < 0:
+        raise ValueError(f"lax.scan: length is to be at least 0, not {int(sizes[0])}")
     return sizes[0]
 
 
@@ -209,16 +272,6 @@ def _pair(function: Any, result: Any) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(f"lax.scan: {_named(function)} is to give (carry, y), not {result!r}")
     return result
-
-
-def _stacked(rows: Sequence[Any]) -> Any:
-    from .trace.carried import flatten
-
-    if not rows:
-        return None
-    form = flatten(rows[0])[1]
-    columns = zip(*[flatten(row)[0] for row in rows], strict=True)
-    return form.build([None if column[0] is None else _np.stack(column) for column in columns])
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
@@ -236,7 +289,7 @@ def associative_scan(
     Nothing is reassociated: `fn` is applied from left to right.
     """
     _require_callable("associative_scan", fn=fn)
-    from .trace.carried import flatten
+    from .trace.forms import flatten
 
     leaves, form = flatten(elems)
     arrays = [leaf if hasattr(leaf, "shape") else _np.asarray(leaf) for leaf in leaves]

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..runtime.callbacks import perform
 from ..trace.callbacks import Callback, promise, staged
-from ..trace.carried import flatten
+from ..trace.forms import flatten
 from ..trace.tracing import current
 
 

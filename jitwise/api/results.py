@@ -3,8 +3,9 @@ warn, or when arguments that are written to overlap. They are as the program wou
 
     return x[1:], 1 / x        a view of x, and infinity       copies of both, with NumPy's warning
 
-Arrays are copies that lie in the order of NumPy's; but arguments, and arrays from outside, that the program writes to are
-themselves, and so are the caller's lists, dicts, tuples and dataclass instances.
+Arrays are copies that lie in the order of NumPy's; but arguments, and arrays from outside, that the
+program writes to are themselves, and so are the caller's lists, dicts, tuples and dataclass
+instances.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ compiled to a native loop (see `passes.regions`), and derivatives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -105,11 +107,35 @@ def _infer_while(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType,
     return types[: len(body.outputs)]
 
 
+class TooManyTurns(Exception):
+    """Loops turn more often than the block `at_most` allows."""
+
+
+_LEFT: ContextVar[list[int] | None] = ContextVar("turns that loops may still have", default=None)
+
+
+@contextmanager
+def at_most(turns: int) -> Iterator[None]:
+    """Raise TooManyTurns when the loops that are evaluated meanwhile have more turns in all. Inputs
+    that are none of the program's may keep it going for ever.
+    """
+    token = _LEFT.set([turns])
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
 def _evaluate_while(
     *arrays: Any, cond: Graph, body: Graph, sizes: Mapping[str, int]
 ) -> tuple[Any, ...]:
     carried, same = list(arrays[: len(body.outputs)]), arrays[len(body.outputs) :]
+    left = _LEFT.get()
     while _run(cond, (*carried, *same), sizes)[0]:
+        if left is not None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise TooManyTurns
         carried = _run(body, (*carried, *same), sizes)
     return tuple(carried)
 

@@ -29,11 +29,12 @@ from ..errors import CallbackError
 from ..ir.dims import Size
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..ops.call import callback
-from .carried import Form, flatten, kind_of
+from .carried import kind_of
 from .code import is_own_file
 from .containers import children
 from .conversions import without_conversions
 from .either import CODES, Either
+from .forms import Form, flatten
 from .namespace import Namespace
 from .objects import ObjectProxy
 from .size import SizeTracer

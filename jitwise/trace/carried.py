@@ -15,11 +15,11 @@ Without `promotes` (Python's own `if` and `while`) only equal kinds are joined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..ir import dims
 from ..ir.builder import Builder
 from ..ir.dims import Size
 from ..ir.graph import Value
@@ -29,7 +29,6 @@ from ..ops.control import check
 from ..ops.convert import convert
 from ..ops.elementwise import absolute
 from ..ops.movement import broadcast_in_dim, reshape
-from .containers import children, is_dataclass_instance, is_namedtuple
 from .either import CODE, CODES, Either
 from .size import SizeTracer
 from .syntax.names import UNBOUND
@@ -53,18 +52,28 @@ _WEAK = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 
 class Kind(NamedTuple):
-    """`name` is "array", "scalar", "bool", "int", "float", "complex", "either" or "static".
-    `static` of an "either": the dtype of the NumPy scalar that it may be; whether it may be an int.
+    """`name` is "array", "scalar", "bool", "int", "float", "complex", "either", "static", or
+    "other" (see `plain_kind`). `static` of an "either": the dtype of the NumPy scalar that it may
+    be; whether it may be an int.
     """
 
     name: str
     type: ArrayType | None = None
     static: Any = None
 
+    def known(self, trace: Trace | None) -> Kind:
+        """The kind that it is in the call that is traced."""
+        if self.type is None or trace is None:
+            return self
+        shape = tuple(map(trace.hint, self.type.shape))
+        return Kind(self.name, ArrayType(self.type.dtype, shape))
+
     def __str__(self) -> str:
         if self.name == "static":
             return repr(self.static)
-        return f"{self.name} {self.type}" if self.name in ("array", "scalar") else self.name
+        if self.name == "scalar" and self.type is not None:
+            return f"scalar {DTYPE_NAMES[self.type.dtype]}"
+        return f"array {self.type}" if self.name == "array" else self.name
 
     def is_like(self, other: Kind) -> bool:
         """Whether it is the same kind."""
@@ -102,80 +111,46 @@ def kind_of(trace: Trace, item: Any) -> Kind:
         return Kind(kind.__name__, ArrayType(_NUMBERS[kind], ()))
     if isinstance(item, np.generic) and item.dtype in DTYPE_NAMES:
         return Kind("scalar", ArrayType(item.dtype, ()))
-    if kind is np.ndarray:
+    if isinstance(item, (np.ndarray, np.generic)):
         return Kind("array", trace.lift(item)._value.type)
     return Kind("static", None, item)
 
 
-class Form(NamedTuple):
-    """How leaves make up a nest of tuples, lists, dicts, namedtuples and dataclasses."""
-
-    kind: Any  # a class; None: a leaf
-    keys: tuple = ()
-    items: tuple[Form, ...] = ()
-
-    def __str__(self) -> str:
-        if self.kind is None:
-            return "*"
-        shown = ", ".join(map(str, self.items))
-        return f"{self.kind.__name__}({shown})"
-
-    def count(self) -> int:
-        """How many leaves there are."""
-        return 1 if self.kind is None else sum(item.count() for item in self.items)
-
-    def build(self, leaves: Sequence[Any]) -> Any:
-        """The nest of these leaves."""
-        return self._build(iter(leaves))
-
-    def _build(self, leaves: Any) -> Any:
-        kind = self.kind
-        if kind is None:
-            return next(leaves)
-        items = [item._build(leaves) for item in self.items]
-        if kind is tuple or kind is list:
-            return kind(items)
-        if kind is dict:
-            return dict(zip(self.keys, items, strict=True))
-        if hasattr(kind, "_fields"):
-            return kind(*items)
-        made = object.__new__(kind)
-        for name, item in zip(self.keys, items, strict=True):
-            object.__setattr__(made, name, item)
-        return made
-
-
-_LEAF = Form(None)
-
-
-def flatten(item: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Form]:
-    """The leaves of a nest, in order, and its form. `is_leaf`: what is not looked into."""
-    # To ask a traced number for its class is to ask for its kind.
-    ends = issubclass(type(item), Tracer) or (is_leaf is not None and is_leaf(item))
-    inner = None if ends else children(item)
-    if inner is None:
-        return [item], _LEAF
-    leaves: list[Any] = []
-    forms: list[Form] = []
-    for each in inner:
-        found, form = flatten(each, is_leaf)
-        leaves += found
-        forms.append(form)
+def plain_kind(item: Any) -> Kind:
+    """The kind of a leaf that is not traced. What a graph has no type for is of kind "other"."""
     kind = type(item)
-    keys: tuple = ()
-    if kind is dict:
-        keys = tuple(item)
-    elif is_dataclass_instance(item) and not is_namedtuple(item):
-        keys = tuple(vars(item)) if hasattr(item, "__dict__") else ()
-    return leaves, Form(kind, keys, tuple(forms))
+    if kind in _NUMBERS:
+        return Kind(kind.__name__, ArrayType(_NUMBERS[kind], ()))
+    if isinstance(item, (np.ndarray, np.generic)):
+        if item.dtype not in DTYPE_NAMES or (kind is not np.ndarray and item.ndim):
+            return Kind("other")
+        is_array = isinstance(item, np.ndarray)
+        return Kind("array" if is_array else "scalar", ArrayType(item.dtype, item.shape))
+    return Kind("static", None, item)
 
 
-def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
-    """What both can be, or None. Sizes that agree in the call that is traced are taken for one."""
+def as_plain(item: Any, kind: Kind) -> Any:
+    """A leaf that is not traced, in the kind that it was joined to."""
+    if kind.type is None or plain_kind(item) == kind:
+        return item
+    if kind.name in _WEAK:
+        return type(_WEAK[kind.name])(item)
+    array = np.asarray(item, kind.type.dtype)
+    if kind.name == "scalar":
+        return array[()]
+    return np.broadcast_to(array, [dims.evaluate_size(size, {}) for size in kind.type.shape]).copy()
+
+
+def joined(trace: Trace | None, one: Kind, other: Kind, promotes: bool) -> Kind | None:
+    """What both can be, or None. Sizes that agree in the call that is traced are taken for one.
+    Without a trace sizes are numbers.
+    """
     if one.is_like(other) or _agree(trace, one, other):
         return one
     if one.static is UNBOUND or other.static is UNBOUND:
         return other if one.static is UNBOUND else one
+    if "other" in (one.name, other.name):
+        return Kind("other")
     if one.type is None or other.type is None:
         return None
     if not promotes:
@@ -197,7 +172,7 @@ def joined(trace: Trace, one: Kind, other: Kind, promotes: bool) -> Kind | None:
     return Kind("array" if shape or "array" in names else "scalar", ArrayType(dtype, shape))
 
 
-def _agree(trace: Trace, one: Kind, other: Kind) -> bool:
+def _agree(trace: Trace | None, one: Kind, other: Kind) -> bool:
     if one.name != other.name or one.type is None or other.type is None:
         return False
     if one.static != other.static:
@@ -206,9 +181,9 @@ def _agree(trace: Trace, one: Kind, other: Kind) -> bool:
     return same and _same_shape(trace, one.type.shape, other.type.shape)
 
 
-def _same_shape(trace: Trace, one: tuple[Size, ...], other: tuple[Size, ...]) -> bool:
-    if len(one) != len(other):
-        return False
+def _same_shape(trace: Trace | None, one: tuple[Size, ...], other: tuple[Size, ...]) -> bool:
+    if len(one) != len(other) or trace is None:
+        return one == other
     return all(trace.same_size(*sizes) for sizes in zip(one, other, strict=True))
 
 
@@ -325,36 +300,14 @@ def take(values: list[Value], kind: Kind) -> tuple[Value, ...]:
     return taken
 
 
-def spread(form: Form, leaves: Sequence[Any], other: Form) -> tuple[Form, list[Any]]:
-    """A nest with another one's form where it has no value."""
-    found: list[Any] = []
-    made = _spread(form, iter(leaves), other, found)
-    return made, found
-
-
-def _spread(form: Form, leaves: Any, other: Form, found: list[Any]) -> Form:
-    if form.kind is None:
-        leaf = next(leaves)
-        if leaf is UNBOUND and other.kind is not None:
-            found += [UNBOUND] * other.count()
-            return other
-        found.append(leaf)
-        return form
-    same = form.kind is other.kind and len(form.items) == len(other.items)
-    others = other.items if same else form.items
-    items = [_spread(item, leaves, each, found) for item, each in zip(form.items, others)]
-    return form._replace(items=tuple(items))
-
-
 __all__ = [
-    "Form",
     "Kind",
     "as_kind",
-    "flatten",
+    "as_plain",
     "given",
     "joined",
     "kind_of",
-    "spread",
+    "plain_kind",
     "stand_in",
     "take",
     "types_of",

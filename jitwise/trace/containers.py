@@ -8,6 +8,8 @@ fresh([y, p], {id(p)}, copy)         [copy(y), p]
 from __future__ import annotations
 
 import dataclasses
+import reprlib
+import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -55,6 +57,24 @@ def leaves_of(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         else:
             pending.extend(inner[::-1])
     return leaves
+
+
+def has_methods(kind: type) -> bool:
+    """Whether a dataclass has functions written by the user, which must be followed."""
+    return any(
+        isinstance(value, property) or is_written(value)
+        for owner in kind.__mro__
+        if owner is not object
+        for value in vars(owner).values()
+    )
+
+
+def is_written(value: Any) -> bool:
+    """Whether what a class holds is a function that was not made for a dataclass."""
+    return isinstance(value, types.FunctionType) and value.__code__.co_filename not in _MADE
+
+
+_MADE = ("<string>", dataclasses.__file__, reprlib.__file__)  # files of what is made
 
 
 def containers_in(items: Iterable[Any]) -> Iterator[Any]:

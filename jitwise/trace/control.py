@@ -10,6 +10,7 @@ An array that a branch gives may be one that lies around, or that it gives twice
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +23,17 @@ from ..ops.compare import not_equal
 from ..ops.integer import not_
 from ..ops.loops import case as case_
 from .carried import (
-    Form,
     Kind,
     as_kind,
-    flatten,
     joined,
     kind_of,
-    spread,
     stand_in,
     take,
     values_of,
 )
 from .either import Either
+from .forms import Form, flatten, leaves_like, spread
+from .held import Unseen
 from .regions import region
 from .sharing import family, is_unknown, link, may_be_one, share
 from .tracer import Tracer
@@ -67,6 +67,19 @@ class Branch:
             if str(made) != str(self.form):
                 self._take(trace, leaves, made)
 
+    def order_as(self, form: Form) -> bool:
+        """Have the leaves in the order of a form that is like its own; whether it is."""
+        if self.form == form:
+            return True
+        places = leaves_like(self.form.build(range(len(self.leaves))), form)
+        if places is None:
+            return False
+        self.form = form
+        self.leaves = [self.leaves[place] for place in places]
+        self.kinds = [self.kinds[place] for place in places]
+        self.values = [self.values[place] for place in places]
+        return True
+
     def given(self, kinds: Sequence[Kind]) -> list[Value]:
         """The values of the leaves, as these kinds."""
         found: list[Value] = []
@@ -79,15 +92,49 @@ class Branch:
 def case(
     trace: Trace,
     index: Value,
-    branches: Sequence[Callable[[], Any]],
-    promotes: bool,
+    branches: Sequence[Callable[..., Any]],
+    operands: Sequence[Any],
     names: Sequence[str],
 ) -> Any:
-    """What the branch of `index` (bool: no and yes; or i64) gives. Raises CarryError when the
-    branches do not agree.
+    """What `branch(*operands)` gives, of the branch of `index` (bool: no and yes; or i64). Raises
+    CarryError when the branches do not agree.
     """
-    parts = [Branch(trace, f"branch_{trace.next_region()}", run) for run in branches]
-    return meet(trace, index, parts, promotes, names)
+    parts, reason = [], ""
+    unseen = Unseen(trace, branches, operands)
+    for branch in branches:
+        run = functools.partial(branch, *operands)
+        try:
+            parts.append(Branch(trace, f"branch_{trace.next_region()}", run))
+        finally:
+            reason = unseen.undo() or reason
+    if index.constant is not None:
+        run = functools.partial(branches[int(index.constant)], *operands)
+        return _decided(trace, run, parts, names)
+    if reason:
+        trace.refuse("branch", reason)
+    return meet(trace, index, parts, True, names)
+
+
+def _decided(
+    trace: Trace, branch: Callable[[], Any], parts: Sequence[Branch], names: Sequence[str]
+) -> Any:
+    """What a branch gives that is known to be taken."""
+    form = parts[0].form
+    kinds = _agreed(trace, parts, True, names, names_of_leaves(form, ()))
+    leaves = leaves_like(branch(), form)
+    assert leaves is not None
+    return form.build(
+        [widened(trace, leaf, kind) for leaf, kind in zip(leaves, kinds, strict=True)]
+    )
+
+
+def widened(trace: Trace, leaf: Any, kind: Kind) -> Any:
+    """A leaf as a kind that its own was joined to: itself, where it has it."""
+    own = kind_of(trace, leaf)
+    if own.is_like(kind):
+        return leaf
+    found = values_of(trace, leaf, own)
+    return stand_in(trace, kind, as_kind(trace.builder, found, own, kind))
 
 
 def meet(
@@ -166,10 +213,15 @@ def _note_families(
         link(leaf, [other])
 
 
+def unlike_forms(one: str, form: Form, other: str, another: Form) -> str:
+    """That functions give nests of different forms."""
+    return f"{one} gives {form} and {other} gives {another}; make them one structure"
+
+
 def names_of_leaves(form: Form, variables: Sequence[str]) -> list[str]:
     """The name of the variable that each leaf of a tuple of variables is of, or is in."""
     if form.kind is not tuple or len(form.items) != len(variables):
-        return [f"component {place}" for place in range(form.count())]
+        return list(form.places("result"))
     pairs = zip(form.items, variables, strict=True)
     return [name for item, name in pairs for _ in range(item.count())]
 
@@ -183,16 +235,17 @@ def _agreed(
 ) -> list[Kind]:
     first = parts[0]
     for part, name in zip(parts[1:], names[1:], strict=True):
-        if str(part.form) != str(first.form):
-            raise CarryError(f"{names[0]} gives {first.form} and {name} {part.form}")
+        if not part.order_as(first.form):
+            raise CarryError(unlike_forms(names[0], first.form, name, part.form))
     kinds = []
     for place, variable in enumerate(shown):
         kind = first.kinds[place]
         for part, name in zip(parts[1:], names[1:], strict=True):
             other = joined(trace, kind, part.kinds[place], promotes)
             if other is None:
+                known = kind.known(trace), part.kinds[place].known(trace)
                 raise CarryError(
-                    f"{variable} is {kind} from {names[0]} and {part.kinds[place]} from {name}; "
+                    f"{variable} is {known[0]} from {names[0]} and {known[1]} from {name}; "
                     "make them one type"
                 )
             kind = other
@@ -244,4 +297,14 @@ def bounded(trace: Trace, counter: Any, low: Size, high: Size) -> None:
     trace.counters[str(counter._size)] = (low, high)
 
 
-__all__ = ["Branch", "bounded", "case", "clamped", "meet", "names_of_leaves", "truth"]
+__all__ = [
+    "Branch",
+    "bounded",
+    "case",
+    "clamped",
+    "meet",
+    "names_of_leaves",
+    "truth",
+    "unlike_forms",
+    "widened",
+]

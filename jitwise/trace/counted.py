@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import CannotTrace
 from ..ir import dims
 from ..ir.dims import Size
 from ..ops.compare import greater, less
-from .carried import Form, Kind, flatten, kind_of
+from .carried import Kind, kind_of
 from .control import bounded
+from .forms import Form, flatten
+from .held import Unseen
 from .looping import Loop
 from .numpy.arguments import size_argument
 from .numpy.create import filled
@@ -75,6 +78,7 @@ class Range:
         names: Sequence[str] = (),
         guesses: Sequence[Tracer] = (),
         reads: frozenset[str] = frozenset(),
+        where: str = "",
     ) -> Loop:
         """The loop, which carries the index and what the body does."""
 
@@ -98,6 +102,8 @@ class Range:
             names=names,
             guesses=guesses,
             reads=reads,
+            where=where,
+            counts=True,
         )
 
 
@@ -108,20 +114,41 @@ def counted(
     carry: Any,
     *,
     test: Callable[[Any], Any] | None = None,
-    promotes: bool = True,
-    what: str = "the loop",
     names: Sequence[str] = (),
     guesses: Sequence[Tracer] = (),
     reads: frozenset[str] = frozenset(),
 ) -> Any:
-    """What `carry` is after `carry = body(i, carry)` for each `i`, while `test(carry)`."""
+    """What `carry` is after `carry = body(i, carry)` for each `i`, while `test(carry)`: Python's
+    `for`.
+    """
     turns = range_.turns()
     if turns is False:
         return carry
     runs = bool(turns) and test is None
     options: dict[str, Any] = {"names": names, "guesses": guesses, "reads": reads}
-    loop = range_.loop(body, test, promotes=promotes, runs=runs, what=what, **options)
+    loop = range_.loop(body, test, promotes=False, runs=runs, what="the loop", **options)
     return loop.run((trace.expose(range_.start), carry))[1]
+
+
+def turned(
+    trace: Trace, range_: Range, body: Body, carry: Any, what: str, where: str, user: Any = None
+) -> Any:
+    """`lax.fori_loop`. `user`: the function of the user's, where `body` is another one."""
+    turns = range_.turns()
+    loop = range_.loop(body, None, promotes=True, runs=bool(turns), what=what, where=where)
+    given = trace.expose(range_.start), carry
+    unseen = Unseen(trace, (user or body,), carry)
+    if turns is not False:
+        with unseen.refused("loop"):
+            return loop.run(given)[1]
+    failure = trace.failure
+    try:
+        return loop.unturned(given)[1]
+    except CannotTrace:  # the body need not be one that could turn
+        trace.failure = failure
+        return carry
+    finally:
+        unseen.undo()
 
 
 def scanned(
@@ -133,6 +160,7 @@ def scanned(
     count: Any,
     reverse: bool,
     what: str,
+    where: str,
 ) -> tuple[Any, Any]:
     """`lax.scan`: see `lax_control`. The body is called for its types first, and then again with
     arrays to put into what it gives.
@@ -158,10 +186,14 @@ def scanned(
                 buffer[place] = row
         return after
 
-    probe = range_.loop(turn, None, promotes=True, runs=True, what=what)
-    probe.settle((trace.expose(range_.start), init))
+    probe = range_.loop(turn, None, promotes=True, runs=True, what=what, where=where)
+    unseen = Unseen(trace, (f,), init)
+    try:
+        probe.settle((trace.expose(range_.start), init))
+    finally:
+        unseen.undo()
     buffers += [None if kind.type is None else _empty(trace, length, kind) for kind in kinds]
-    carry = counted(trace, range_, turn, init, what=what)
+    carry = turned(trace, range_, turn, init, what, where, f)
     found = [
         kind.static if buffer is None else buffer
         for buffer, kind in zip(buffers, kinds, strict=True)

@@ -21,19 +21,25 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CannotTrace, CarryError
+from ..errors import CannotTrace
 from ..ir.graph import Graph, Value
 from ..ir.types import DTYPE_NAMES
 from . import numpy as handlers  # noqa: F401 - fills FUNCTIONS, METHODS and CREATION
 from .captures import CallerArray, Guard, Path, fetch, same_items, shallow
 from .code import is_own_file, is_users
-from .containers import children, entries, is_dataclass_instance, is_namedtuple, rebuilder
+from .containers import (
+    children,
+    entries,
+    has_methods,
+    is_dataclass_instance,
+    is_namedtuple,
+    rebuilder,
+)
 from .either import Either
 from .identities import guard_identities
 from .memory import is_c_ordered
@@ -112,7 +118,7 @@ class _Arguments:
         names = {field.name for field in dataclasses.fields(item)}
         if set(getattr(item, "__dict__", {})) - names:
             self.trace.refuse("type", f"{kind.__name__} with attributes that are no fields")
-        if _has_methods(kind):
+        if has_methods(kind):
             return FieldsProxy(self.follower, copy, kind.__name__)
         self.containers.append((copy, shallow(copy)))
         return copy
@@ -143,20 +149,6 @@ class _Arguments:
 
     def changed(self) -> bool:
         return any(not same_items(copy, before) for copy, before in self.containers)
-
-
-def _has_methods(kind: type) -> bool:
-    """Whether a dataclass has functions written by the user, which must be followed."""
-    return any(
-        isinstance(value, (types.FunctionType, property))
-        and getattr(value, "__code__", _NO_CODE).co_filename != "<string>"
-        for owner in kind.__mro__
-        if owner is not object
-        for value in vars(owner).values()
-    )
-
-
-_NO_CODE = _has_methods.__code__
 
 
 def trace_call(
@@ -233,8 +225,6 @@ def _traced(
         return _finished(trace, arguments, result)
     except CannotTrace as failure:
         raise (trace.failure or failure) from None
-    except CarryError:
-        raise
     except Exception as error:
         failure = trace.failure
         if failure is None:
@@ -374,6 +364,8 @@ class _Outputs:
             self.trace.refuse("dtype", str(item.dtype))
         if is_namedtuple(item):
             return ("call", kind, [self.recipe(each) for each in item])
+        if kind is FieldsProxy:  # made anew, of what a loop carried
+            kind = item.__class__
         if is_dataclass_instance(item) and kind.__init__.__qualname__.endswith("__init__"):
             return (
                 "call",

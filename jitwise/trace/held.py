@@ -4,15 +4,18 @@ lists, dicts, sets and objects; and the arrays that it may write to.
     held = Held((then, other), values)      before the parts run
     held.restore()                          True if they changed something; it is as it was before
 
-Looked at are what the variables of a part lead to, through a few containers in each other.
+Looked at are what the variables of a part lead to, through a few containers in each other and the
+functions that it calls by them.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import types
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +25,13 @@ from .size import SizeTracer
 from .syntax.names import UNBOUND
 from .tracer import Tracer
 
+if TYPE_CHECKING:
+    from .tracing import Trace
+
 _STORE_SUBSCR = dis.opmap["STORE_SUBSCR"]
-_DEPTH = 4  # of containers in each other that are looked at for changes
+_DEPTH = 5  # of containers and functions in each other that are looked at for changes
+_OWN = __name__.rpartition(".")[0] + "."
+_CALLED = (types.FunctionType, types.MethodType, types.BuiltinMethodType, functools.partial)
 
 
 class Held:
@@ -31,27 +39,46 @@ class Held:
 
     def __init__(self, parts: Sequence[Any], values: Sequence[Any]) -> None:
         self._kept: dict[int, tuple[Any, Any]] = {}
-        self._cells: list[tuple[types.CellType, Any]] = []
+        self._cells: dict[int, tuple[types.CellType, Any]] = {}
         self.code = getattr(parts[0], "__code__", None)  # by which a statement is known
-        pending = [(value, 0) for value in values]
-        for part in parts:
-            for cell in getattr(part, "__closure__", None) or ():
-                content = content_of(cell)
-                self._cells.append((cell, content))
-                if content is not UNBOUND:
-                    pending.append((content, 0))
+        pending = [(item, 0) for item in (*parts, *values)]
         while pending:
             item, depth = pending.pop()
-            inner = _items(item)
-            if inner is None or id(item) in self._kept or depth > _DEPTH:
+            if depth > _DEPTH:
                 continue
-            self._kept[id(item)] = (item, inner)
+            if type(item) in _CALLED:
+                inner = self._of_function(item)
+            else:
+                found = None if id(item) in self._kept else _items(item)
+                if found is None:
+                    continue
+                self._kept[id(item)] = (item, found)
+                inner = found
             pending += [(each, depth + 1) for each in inner]
+
+    def _of_function(self, function: Any) -> list[Any]:
+        """What a function leads to that was not looked at yet."""
+        if type(function) is types.BuiltinMethodType:
+            return [function.__self__]
+        if type(function) is types.MethodType:
+            return [function.__self__, function.__func__]
+        if type(function) is functools.partial:
+            return [function.func, *function.args, *function.keywords.values()]
+        if (function.__module__ or "").startswith(_OWN):  # what rewritten functions call
+            return []
+        found = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        for cell in function.__closure__ or ():
+            if id(cell) not in self._cells:
+                content = content_of(cell)
+                self._cells[id(cell)] = (cell, content)
+                if content is not UNBOUND:
+                    found.append(content)
+        return found
 
     def restore(self) -> bool:
         """Whether any was changed; it is as it was before then."""
         changed = False
-        for cell, content in self._cells:
+        for cell, content in self._cells.values():
             if content_of(cell) is not content:
                 changed = True
                 if content is UNBOUND:
@@ -76,6 +103,39 @@ class Held:
         return changed
 
 
+class Unseen:
+    """What functions given to `lax` do that the graph does not see: it is undone, and refused.
+
+    with Unseen(trace, (f,), carry).refused("loop"):
+        ...
+    """
+
+    def __init__(self, trace: Trace, functions: Sequence[Any], values: Any) -> None:
+        self.trace = trace
+        self.held = Held(functions, (values,))
+        self.printed = len(trace.printed)
+
+    def undo(self) -> str:
+        """Undo it; what it was, in words."""
+        found = ""
+        if len(self.trace.printed) > self.printed:
+            del self.trace.printed[self.printed :]
+            found = "it prints"
+        return "it changes a list, a dict or an object" if self.held.restore() else found
+
+    @contextmanager
+    def refused(self, what: str) -> Iterator[None]:
+        """End the trace if anything of it happened meanwhile."""
+        try:
+            yield
+        except BaseException:
+            self.undo()
+            raise
+        reason = self.undo()
+        if reason:
+            self.trace.refuse(what, reason)
+
+
 def content_of(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
@@ -89,7 +149,9 @@ def _items(item: Any) -> list[Any] | None:
         return [*item, *item.values()]
     if kind in (list, tuple, set):
         return list(item)
-    if kind.__module__ == "builtins" or issubclass(kind, (Tracer, SizeTracer, np.generic)):
+    if kind.__module__ == "builtins" or kind.__module__.startswith(_OWN):
+        return None
+    if issubclass(kind, (Tracer, SizeTracer, np.generic)):
         return None
     try:  # what stands for a generator or another object answers for none of its own
         own = object.__getattribute__(item, "__dict__")
@@ -121,4 +183,4 @@ def _assigns_items(code: types.CodeType) -> bool:
     return any(map(_assigns_items, inner))
 
 
-__all__ = ["Held", "written_to"]
+__all__ = ["Held", "Unseen", "written_to"]

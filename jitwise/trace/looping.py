@@ -28,20 +28,18 @@ from ..ir.graph import Graph, Value
 from ..ir.types import ArrayType
 from ..ops.loops import while_
 from .carried import (
-    Form,
     Kind,
     as_kind,
-    flatten,
     given,
     joined,
     kind_of,
-    spread,
     stand_in,
     take,
     types_of,
     values_of,
 )
-from .control import Branch, names_of_leaves, truth
+from .control import Branch, names_of_leaves, truth, widened
+from .forms import Form, flatten, spread
 from .sharing import base_of, family, is_unknown, link, may_be_one, share
 from .syntax.names import UNBOUND
 from .tracer import Tracer
@@ -89,7 +87,8 @@ class Loop:
     """A `while`. `test` and `body` take the carry as it is given, `test` gives a truth and `body`
     the carry; `runs` says that it is known to turn once at least. `what` names it in errors.
     `guesses`: arrays that the body may write to. `reads`: variables that a turn may read before
-    they have a value.
+    they have a value. `where`: the line of a loop of `lax`. `counts`: it carries a counter, and
+    then what `body` carries.
     """
 
     def __init__(
@@ -104,6 +103,8 @@ class Loop:
         names: Sequence[str] = (),
         guesses: Sequence[Tracer] = (),
         reads: frozenset[str] = frozenset(),
+        where: str = "",
+        counts: bool = False,
     ) -> None:
         self.trace = trace
         self.guesses = guesses
@@ -113,6 +114,8 @@ class Loop:
         self.runs = runs
         self.what = what
         self.names = names
+        self.where = where
+        self.counts = counts
         self.slots: list[_Slot] = []
         self.handles: list[Tracer] = []
         self.form = Form(None)
@@ -152,18 +155,18 @@ class Loop:
         trace = self.trace
         self.handles = [handle for handle in self.handles if handle._is_known()]
         inputs: list[Value] = []
-        # Converted around the region, whose own inputs are counted.
-        firsts = {id(slot): slot.first(trace) for slot in self.slots if slot.is_carried()}
+        # Before anything is taken into the region: the inputs are its first ones.
+        firsts = [slot.first(trace) if slot.is_carried() else () for slot in self.slots]
 
         def run() -> Any:
             opened = trace.region
             assert opened is not None
             seen = []
-            for slot in self.slots:
+            for slot, first in zip(self.slots, firsts, strict=True):
                 if not slot.is_carried():
                     seen.append(slot.item)
                     continue
-                values, slot.leaf = given(trace, opened, slot.kind, firsts[id(slot)])
+                values, slot.leaf = given(trace, opened, slot.kind, first)
                 if slot.kind.name == "array":
                     slot.note(slot.leaf)
                 inputs.extend(values)
@@ -181,10 +184,10 @@ class Loop:
         """Whether the body gives what it takes; otherwise the slots are what they have to be."""
         trace = self.trace
         body.spread_to(trace, self.form)
-        if str(body.form) != str(self.form):
+        if not body.order_as(self.form):
             form, leaves = spread(self.form, [slot.item for slot in self.slots], body.form)
             if str(form) == str(self.form):
-                raise CarryError(f"{self.what} takes {self.form} and gives {body.form}")
+                raise CarryError(self._unlike(self.form, body.form))
             self.form, self.slots = form, [_Slot(trace, leaf) for leaf in leaves]
             return False
         settled = True
@@ -199,7 +202,7 @@ class Loop:
             after = self._joined(slot, kind)
             if after is None:
                 raise CarryError(
-                    f"{name} is {slot.kind} before and {kind} after a turn; make them one type"
+                    unlike_kinds(name, slot.own.known(trace), kind.known(trace), *self._lines())
                 )
             if not after.is_like(slot.kind):
                 slot.kind, settled = after, False
@@ -235,11 +238,19 @@ class Loop:
                     slot.shares = other.shares = True
         return before == [(slot.shares, len(slot.sources)) for slot, _, _ in rows]
 
+    def _lines(self) -> tuple[str, str]:
+        return (self.where, self.what) if self.where else ("", "")
+
+    def _unlike(self, before: Form, after: Form) -> str:
+        shown = [form.items[1] if self.counts else form for form in (before, after)]
+        return unlike_carries(self.what, *shown)
+
     def _shown(self) -> list[str]:
         """What errors call each leaf."""
         if not self.names:
-            count = range(self.form.count())
-            return [f"component {place} of what {self.what} carries" for place in count]
+            if self.counts:
+                return ["the counter", *self.form.items[1].places("carry")]
+            return list(self.form.places("carry"))
         if len(self.form.items) == 2 and len(self.form.items) != len(self.names):  # counted
             counter, variables = self.form.items
             return ["the counter"] * counter.count() + names_of_leaves(variables, self.names)
@@ -364,6 +375,12 @@ class Loop:
             slot.note(leaf)
         return leaf
 
+    def unturned(self, carry: Any) -> Any:
+        """What is carried at the end when there is no turn: in the types that it has with turns."""
+        self.settle(carry)
+        leaves = [widened(self.trace, slot.item, slot.kind) for slot in self.slots]
+        return self.form.build(leaves)
+
 
 _HELD = Kind("static")
 _BOOL = ArrayType(np.dtype(np.bool_), ())
@@ -375,6 +392,18 @@ def _note_shared(slots: Sequence[_Slot]) -> None:
         for other in slots[:place]:
             if may_be_one(slot.sources, other.item):
                 slot.shares = other.shares = True
+
+
+def unlike_kinds(name: str, before: Kind, after: Kind, where: str, what: str) -> str:
+    """That a component cannot have one type."""
+    start = f"before the loop ({where})" if where else "before"
+    end = f"after a turn of {what}" if what else "after a turn"
+    return f"{name} is {before} {start} and {after} {end}; make them one type"
+
+
+def unlike_carries(what: str, before: Form, after: Form) -> str:
+    """That a body does not give the structure that it takes."""
+    return f"{what} takes {before} and gives {after}; make them one structure"
 
 
 def _was_weak(slot: _Slot) -> bool:
@@ -394,4 +423,4 @@ def _signature(ops: Sequence[Any]) -> list[tuple]:
     return found
 
 
-__all__ = ["Loop"]
+__all__ = ["Loop", "unlike_carries", "unlike_kinds"]

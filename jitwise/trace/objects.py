@@ -23,6 +23,7 @@ import numpy as np
 
 from .captures import Path
 from .code import is_library_file, is_users, undecorated
+from .containers import is_written
 from .draws import is_generator
 from .source import ScopeGlobals
 from .tracer import Tracer
@@ -200,10 +201,7 @@ def is_plain_class(kind: type) -> bool:
     filename = getattr(module, "__file__", None)
     if kind.__module__ == "builtins" or (filename and is_library_file(os.path.abspath(filename))):
         return True
-    return not any(
-        isinstance(value, types.FunctionType) and value.__code__.co_filename != "<string>"
-        for value in vars(kind).values()
-    ) and dataclasses.is_dataclass(kind)
+    return not any(map(is_written, vars(kind).values())) and dataclasses.is_dataclass(kind)
 
 
 def is_keyed_by_type(value: Any) -> bool:

@@ -176,6 +176,13 @@ def is_inner(trace: Trace, size: Size) -> bool:
     return bool(trace.inner) and not trace.inner.isdisjoint(dims.symbols_of(size))
 
 
+def is_open(trace: Trace, value: Value) -> bool:
+    """Whether a value is not the same all through the call, or follows from one that is not."""
+    if value.constant is not None or not trace.sources:
+        return False
+    return value.op is not None or value in trace.sources
+
+
 def extremes(trace: Trace, size: Dim) -> tuple[Size, Size] | None:
     """The least and the greatest that `size` can be, as sizes that are known around the regions;
     None where that is not known.
@@ -220,4 +227,4 @@ def decided(trace: Trace, size: Dim) -> bool | None:
     return None
 
 
-__all__ = ["Region", "decided", "extremes", "is_inner", "region"]
+__all__ = ["Region", "decided", "extremes", "is_inner", "is_open", "region"]

@@ -423,7 +423,6 @@ class Statements:
                 turn,
                 tuple(values),
                 test=None if test is None else goes_on,
-                promotes=False,
                 names=names,
                 guesses=written_to(body),
                 reads=read_by(body, test),

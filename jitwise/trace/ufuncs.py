@@ -29,6 +29,7 @@ from ..ops.scalar_arithmetic import OF_SCALARS
 from ..ops.ufuncs import UFUNCS, compare_out_of_range, emit_ufunc
 from .conversions import python_number
 from .powers import TAKES_ROOTS, power, with_roots
+from .regions import is_open
 from .size import SizeTracer
 from .tracer import ABOVE, FUNCTIONS, Tracer, concrete, rebind
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ..ir.graph import Value
     from .tracing import Trace
 
-_PYTHON: dict[np.ufunc, Callable[..., Any]] = {
+PYTHON: dict[np.ufunc, Callable[..., Any]] = {
     np.add: operator.add,
     np.subtract: operator.sub,
     np.multiply: operator.mul,
@@ -93,7 +94,7 @@ def operate(trace: Trace, ufunc: np.ufunc, operands: Sequence[Any]) -> Any:
             sequence |= kind in (list, tuple)
             scalars += kind in SCALARS
     if sequence and python:  # a Python number repeats a list, and is no operand of it otherwise
-        return _PYTHON[ufunc](*[concrete(e) if isinstance(e, Tracer) else e for e in operands])
+        return PYTHON[ufunc](*[concrete(e) if isinstance(e, Tracer) else e for e in operands])
     if sequence and ufunc is np.multiply and any(e.__class__ in SCALARS for e in operands):
         trace.refuse("value", "repetition")
     if python == 1 == scalars and ufunc in _OF_COMPLEX and _is_complex(operands[0]):
@@ -267,22 +268,25 @@ def in_dtype(trace: Trace, operand: Tracer, dtype: np.dtype) -> Tracer:
 def _python_operator(trace: Trace, ufunc: np.ufunc, operands: list[Tracer]) -> Any:
     """An operator on Python numbers, one of them traced: a Python number again."""
     numbers = [each._hint for each in operands]
+    kinds = {type(number) for number in numbers}
+    if bool in kinds <= {bool, int} and any(is_open(trace, each._value) for each in operands):
+        from .bools import among_bools
+
+        return among_bools(trace, ufunc, operands)
     try:
-        result = _PYTHON[ufunc](*numbers)
+        result = PYTHON[ufunc](*numbers)
     except (ArithmeticError, TypeError, ValueError) as error:
         trace.refuse("error", type(error).__name__)
     if ufunc is np.power and type(numbers[0]) is float and numbers[1] == 2:
         return _python_square(trace, operands, result)
-    floats = all(type(number) in (int, float, bool) for number in numbers) and any(
-        type(number) is float for number in numbers
-    )
-    if ufunc in _RING and any(type(number) is complex for number in numbers) and _ALL_COMPLEX:
+    floats = float in kinds <= {int, float, bool}
+    if ufunc in _RING and complex in kinds and _ALL_COMPLEX:
         values = [trace.convert(_exact_float(trace, each), _COMPLEX)._value for each in operands]
         return Tracer(trace, emit_ufunc(trace.builder, ufunc, tuple(values))[0], "python", result)
-    quotient = ufunc is np.true_divide and all(type(number) in (int, float) for number in numbers)
+    quotient = ufunc is np.true_divide and kinds <= {int, float}
     if not ((floats and (ufunc in _EXACT or ufunc in _COMPARISONS)) or quotient):
         try:  # they need not be what was known of them
-            return _PYTHON[ufunc](*[concrete(each) for each in operands])
+            return PYTHON[ufunc](*[concrete(each) for each in operands])
         except ArithmeticError as error:
             trace.refuse("error", type(error).__name__)
     if ufunc is np.true_divide:

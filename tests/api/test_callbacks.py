@@ -457,8 +457,8 @@ BROKEN = {
     "none": (lambda x: None, STRUCT, "object[] as result 0, and float64[3] was promised"),
     "some": (lambda x: x, None, "gives a ndarray as result 0, and None was promised"),
     "second": (lambda x: (x, x[:1]), (STRUCT, STRUCT), "float64[1] as result 1"),
-    "tree": (lambda x: [x, x], (STRUCT, STRUCT), "gives list(*, *), and tuple(*, *) was promised"),
-    "fewer": (lambda x: (x,), (STRUCT, STRUCT), "gives tuple(*), and tuple(*, *) was promised"),
+    "tree": (lambda x: [x, x], (STRUCT, STRUCT), "gives [*, *], and (*, *) was promised"),
+    "fewer": (lambda x: (x,), (STRUCT, STRUCT), "gives (*,), and (*, *) was promised"),
     "keys": (lambda x: {"b": x}, {"a": STRUCT}, "was promised"),
     "text": (lambda x: "abc", STRUCT, "as result 0, and float64[3] was promised"),
 }
