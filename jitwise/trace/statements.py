@@ -71,6 +71,7 @@ class Statements:
         self.trace = trace
         self.entered: list[Any] = []  # the statements whose branches are being traced
         self.reason = ""  # why the last loop that was tried is none
+        self.cause: CannotTrace | None = None
         self._calls = {**conversions, **python_calls(trace, self), **math_calls(trace)}
 
     # Branches
@@ -341,7 +342,16 @@ class Statements:
         if counting.has_known_length():
             return self._few_or_loop(counting, body, names, values, test)
         found = self._counted(counting, body, names, values, test)
-        return self._unrolled(iter(items), body, values, test) if found is None else found
+        if found is not None:
+            return found
+        cause = self.cause
+        try:
+            return self._unrolled(iter(items), body, values, test)
+        except CannotTrace as failure:
+            if failure.reason == "value" and cause is not None and cause.reason == "value":
+                self.trace.failure = cause  # why it is no loop says more than where that ended
+                raise cause from None
+            raise
 
     def _unrolled(self, items: Any, body: Callable[..., tuple], values: tuple, test: Any) -> tuple:
         while True:
@@ -431,6 +441,7 @@ class Statements:
             raise
         except (CannotTrace, Exception) as error:
             self.reason = str(error)
+            self.cause = error if isinstance(error, CannotTrace) else None
         held.restore()
         trace.failure = failure
         del trace.printed[printed:]

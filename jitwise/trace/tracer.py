@@ -184,6 +184,8 @@ class Tracer:
     def __bool__(self) -> bool:
         if self._trace.rewrites_next and self._kind == "python" and self._value.op is not None:
             self._trace.refuse("value", "bool")
+        if self._kind == "scalar" and self._value.constant is not None and self._trace.active:
+            return bool(self._value.constant)
         return bool(concrete(self, "bool"))
 
     def __float__(self) -> float:

@@ -573,3 +573,27 @@ def test_control_flow_is_turned_off():
         for sign in (1, -1, 1):
             alike(f(X * sign), left_early(X * sign), 0, "result")
     assert len(said) == 1
+
+
+def sieve_of_slices(n):
+    s = np.ones(n + 1, bool)
+    for i in range(2, int(n**0.5) + 1):
+        if s[i]:
+            s[i * i :: i] = False
+    return s
+
+
+def asks_a_constant(x):
+    known = np.zeros(3)
+    if known[1]:
+        return x
+    while np.ones(2)[0]:
+        return x + 1 if np.zeros(1)[0] == 0 else x
+
+
+@pytest.mark.parametrize("function", [sieve_of_slices, asks_a_constant])
+def test_elements_that_are_known_decide(function):
+    f = Beside(function)
+    for n in (10, 50, 120):
+        f(n)
+    f.compiled()
