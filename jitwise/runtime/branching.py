@@ -70,8 +70,12 @@ def lower_case(outer: Lowering, op: Op) -> None:
     """Instructions of a `case`."""
     index, *operands = op.operands
     branches: tuple[Graph, ...] = op.attrs["branches"]
-    slots = [outer.define(result) for result in op.results]
     given = [outer.slots[value] for value in operands]
+    kept = _kept(outer, op, operands, branches)
+    slots = [given[kept[place]] if place in kept else -1 for place in range(len(op.results))]
+    for place, result in enumerate(op.results):
+        if place not in kept:
+            slots[place] = outer.define(result)
     order = list(range(len(branches)))
     if index.type.dtype.kind == "b":
         order.reverse()
@@ -81,13 +85,55 @@ def lower_case(outer: Lowering, op: Op) -> None:
         if place != order[-1]:
             wanted = () if index.type.dtype.kind == "b" else (place,)
             skip = _jump(outer, "jump_unless", outer.slots[index], *wanted)
-        _carry_on(_inside(outer, branches[place], given), slots)
+        own = frozenset([branches[place].inputs[number] for number in kept.values()])
+        _carry_on(_inside(outer, branches[place], given, own), slots)
         if skip is not None:
             ends.append(_jump(outer, "jump"))
             _land(outer, skip)
     for jump in ends:
         _land(outer, jump)
     outer.owned.update(slots)
+
+
+def _kept(
+    outer: Lowering, op: Op, operands: Sequence[Value], branches: Sequence[Graph]
+) -> dict[int, int]:
+    """The results that stay in the memory of an operand that ends here, with its place: where a
+    branch gives it back as it is, and another one writes to it, say.
+    """
+    # What decides may lie in such an operand: it is read before a branch begins.
+    owners = [outer.lives.owner(value) for value in operands]
+    found: dict[int, int] = {}
+    for place, result in enumerate(op.results):
+        for branch in branches:
+            output = branch.outputs[place]
+            number = branch.inputs.index(output) if output in branch.inputs else -1
+            if number < 0 or number in found.values() or not result.type.shape:
+                continue
+            if any(_is_elsewhere(each, number, place) for each in branches):
+                continue
+            value = operands[number]
+            if value.type == result.type and _stays(outer, value, result, owners):
+                outer.dying.remove(value)
+                outer.slots[result] = outer.slots[value]
+                outer.dense.add(result)
+                found[place] = number
+                break
+    return found
+
+
+def _is_elsewhere(branch: Graph, number: int, place: int) -> bool:
+    """Whether a branch gives an input as another result than the one at `place`."""
+    value = branch.inputs[number]
+    return any(each is value for other, each in enumerate(branch.outputs) if other != place)
+
+
+def _stays(outer: Lowering, value: Value, result: Value, owners: Sequence[Value]) -> bool:
+    """Whether a result may lie in the memory of an operand, which ends there."""
+    slot = outer.slots[value]
+    ends = value in outer.dying and value in outer.dense and slot in outer.owned
+    passes = slot not in outer.space.reused or result not in outer.outputs
+    return ends and passes and owners.count(value) == 1
 
 
 def lower_while(outer: Lowering, op: Op) -> None:
@@ -101,7 +147,7 @@ def lower_while(outer: Lowering, op: Op) -> None:
     test = _inside(outer, cond, given)
     leave = _jump(outer, "jump_unless", test.slots[cond.outputs[0]])
     _end_outputs(test)
-    _carry_on(_inside(outer, body, given, count), slots)
+    _carry_on(_inside(outer, body, given, frozenset(body.inputs[:count])), slots)
     outer.instructions.append(("jump", start))
     _land(outer, leave)
 
@@ -112,9 +158,7 @@ def _first(outer: Lowering, op: Op, count: int) -> list[int]:
     owners = [outer.lives.owner(value) for value in op.operands]
     for value, result in zip(op.operands[:count], op.results, strict=True):
         slot = outer.slots[value]
-        ends = value in outer.dying and value in outer.dense and slot in outer.owned
-        passes = slot not in outer.space.reused or result not in outer.outputs
-        if ends and passes and owners.count(value) == 1:
+        if _stays(outer, value, result, owners):
             outer.dying.remove(value)
             outer.slots[result] = slot
         else:
@@ -131,11 +175,13 @@ def _end_outputs(inner: Lowering) -> None:
         inner.end(slot)
 
 
-def _inside(outer: Lowering, graph: Graph, slots: Sequence[int], count: int = 0) -> Lowering:
+def _inside(
+    outer: Lowering, graph: Graph, slots: Sequence[int], own: frozenset[Value] = frozenset()
+) -> Lowering:
     """The instructions of a graph on these slots, after those that read its symbols. It may end the
-    life of its first inputs.
+    life of the inputs that are its `own`.
     """
-    inner = outer.inside(graph, slots, frozenset(graph.inputs[:count]))
+    inner = outer.inside(graph, slots, own)
     for name, origin in graph.symbols.items():
         axis = int(origin[2]) if origin[0] == "size" else -1  # type: ignore[misc]
         index = inner.dim(Dim.symbol(name))

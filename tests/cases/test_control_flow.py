@@ -597,3 +597,72 @@ def test_elements_that_are_known_decide(function):
     for n in (10, 50, 120):
         f(n)
     f.compiled()
+
+
+def of_one_array(x, k):
+    y = x + 1
+    for i in range(4):
+        if y[i] > k:
+            y[i:] = y[i:] * 0.5
+    return y
+
+
+def of_two_arrays(x, k):
+    y, z = x + 1, x * 2
+    for i in range(4):
+        if y[i] > k:
+            y[i + 1 :] = z[i + 1 :]
+        elif z[i] < k:
+            z[: i + 1] = y[: i + 1] + 1
+    return y, z
+
+
+def that_change_places(x, k):
+    y, z = x + 1, x * 2
+    if y[0] > k:
+        y[1] = 7
+        y, z = z, y
+    elif y[1] > k:
+        z[0] = 5
+    return y, z
+
+
+def with_what_was_before(x, k):
+    y = x + 1
+    before = y.copy()
+    if y[0] > k:
+        y[1:] = 0
+    old = y * 2
+    if y[1] > k:
+        y[0] = before[2]
+    return before, old, y
+
+
+def that_give_another(x, k):
+    y = x + 1
+    if y[2] > k:
+        y = np.sqrt(y)
+    if y[0] > k:
+        y[0] = 3
+    else:
+        y = y + x
+    return y
+
+
+@pytest.mark.parametrize(
+    "function",
+    [of_one_array, of_two_arrays, that_change_places, with_what_was_before, that_give_another],
+)
+def test_branches_write_where_an_array_is(function):
+    f = Beside(function)
+    for k in (-1.0, 0.5, 1.5, 2.5, 4.0, 9.0):
+        f(np.array([0.0, 3.0, 1.0, 2.0, 5.0]), k)
+    f.compiled()
+
+
+def test_branches_that_write_copy_no_array():
+    text = jit(sieve_of_slices).lower(400).as_text("program")
+    copies = [line.split() for line in text.splitlines() if line.startswith("  copy ")]
+    slices = {line.split()[1] for line in text.splitlines() if line.startswith("  slice ")}
+    assert text.count("jump_unless") > 10
+    assert len([words for words in copies if words[1] not in slices]) <= 4
