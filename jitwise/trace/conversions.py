@@ -31,6 +31,7 @@ from ..ops.convert import convert
 from .code import cached_by_code
 from .size import SizeTracer
 from .tracer import Tracer
+from .values import is_drawn
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -224,8 +225,12 @@ def _python_float(trace: Trace, operand: Tracer) -> Any:
 
 
 def python_number(trace: Trace, operand: Tracer) -> Tracer:
-    """A bool, float or complex of Python's, of the value that a scalar has in this call."""
-    return Tracer(trace, operand._value, "python", _actual(trace, operand))
+    """A bool, float or complex of Python's, of the value that a scalar has in this call. A bool
+    that follows from a draw has none: whoever asks for it finds that out (`concrete`).
+    """
+    value = operand._value
+    is_open = value.type.dtype == np.bool_ and is_drawn(trace, value)
+    return Tracer(trace, value, "python", False if is_open else _actual(trace, operand))
 
 
 def _actual(trace: Trace, operand: Tracer) -> Any:

@@ -59,6 +59,17 @@ def _needed(trace: Trace, values: list[Value]) -> list[Any]:
     return order
 
 
+def is_drawn(trace: Trace, value: Value) -> bool:
+    """Whether what a value is in this call follows from random numbers, which are not drawn yet."""
+    pending = [op for op in _needed(trace, [value]) if type(op) is not Value]
+    while pending:
+        op = pending.pop()
+        if op.primitive.name == "draw":
+            return True
+        pending += [each for graph in op.graphs() for each in graph.ops]
+    return False
+
+
 def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
     if op.primitive.name == "draw":
         trace.refuse("drawn", op.attrs["method"])
