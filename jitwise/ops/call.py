@@ -47,12 +47,6 @@ class Unexpected(Exception):
     """A function of NumPy gave another dtype or shape than was found when it was traced."""
 
 
-class Warns(Exception):
-    """A function of NumPy would warn of these elements: NumPy does, when the user's function runs
-    as Python for this call.
-    """
-
-
 @lru_cache(maxsize=256)
 def named(function: str) -> Any:
     """The function of this name: `numpy.linalg.inv`, `numpy.add.reduceat`."""

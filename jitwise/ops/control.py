@@ -11,12 +11,8 @@ else was computed and no check can fail any more.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from ..ir.evaluate import evaluate
 from ..ir.graph import Graph, Op
@@ -117,20 +113,12 @@ write = register(
 )
 
 
-def _evaluate_warn(text: str, category: str, filename: str, line: int, module: str) -> tuple[()]:
-    holder = sys.modules.get(module)
-    registry = {} if holder is None else vars(holder).setdefault("__warningregistry__", {})
-    kind = getattr(np.exceptions, category)
-    warnings.warn_explicit(text, kind, filename, line, module, registry)
-    return ()
-
-
 warn = register(
     Primitive(
         name="warn",
         category="effect",
         infer=lambda types, attrs: (),
-        evaluate=_evaluate_warn,
+        evaluate=lambda **place: (),  # a program warns, once: see `runtime.warned`
         execute=lambda program, op: program.evaluate(op),
         multiple=True,
         effect=True,

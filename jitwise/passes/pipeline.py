@@ -201,11 +201,6 @@ def _parse_pass(text: str, known: Mapping[str, type[Pass]]) -> Pass:
     return kind(**options)
 
 
-def pipeline_of(*passes: Pass) -> Pipeline:
-    """A pipeline of these passes."""
-    return Pipeline(tuple(passes))
-
-
 def names(passes: Sequence[Pass]) -> list[str]:
     """The names of passes, in order."""
     return [step.name for step in passes]

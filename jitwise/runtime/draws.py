@@ -155,6 +155,10 @@ def rewind(notes: dict[Any, Any]) -> None:
         from .callbacks import remember
 
         remember(notes)
+    if "warnings" in notes or "past of warnings" in notes:
+        from . import warned
+
+        warned.remember(notes)
 
 
 set_rewind(rewind)

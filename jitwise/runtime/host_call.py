@@ -23,7 +23,8 @@ import numpy as np
 from ..ir.dims import Dim, symbols_of
 from ..ir.graph import Op
 from ..ir.measured import symbols_defined
-from ..ops.call import Unexpected, callback
+from ..ops.call import Unexpected, callback, named
+from ..ops.control import warn
 from ..ops.draw import draw
 from ._native import report_float_error, set_reporting
 from .shortcuts import shortened
@@ -73,6 +74,14 @@ class HostCall:
 
     def __init__(self, op: Op, sizes: list[Dim]) -> None:
         self.evaluate = op.primitive.evaluate
+        function = op.attrs.get("function")
+        if op.primitive is warn:
+            from .warned import give_op
+
+            self.evaluate = give_op
+        elif function is not None:
+            known = named(function) if type(function) is str else function
+            self.evaluate = _speaking(op, known, self.evaluate)
         self.fixed = {name: each for name, each in op.attrs.items() if not dims_in(each)}
         self.attrs = {name: each for name, each in op.attrs.items() if name not in self.fixed}
         self.sizes = sizes
@@ -132,13 +141,23 @@ class Called(NamedTuple):
     direct: tuple[tuple[Any, ...], tuple[str, ...], bool] | None = None
 
 
+def _speaking(op: Op, function: Any, called: Callable[..., Any]) -> Callable[..., Any]:
+    """`called`, which calls `function`; what that may warn of is said of the line of `op`."""
+    from .warned import Saying, may_warn, place_of
+
+    place = place_of(op) if may_warn(function) else None
+    return called if place is None else Saying(called, place)
+
+
 def called_for(op: Op) -> Called:
     """What the machine calls for `op`."""
     rule = op.primitive.direct
     direct = rule(op.attrs) if rule is not None and IS_DIRECT else None
     if direct is not None:
         function, more, names, is_quiet = shortened(
-            direct, [operand.type for operand in op.operands]
+            direct,
+            [operand.type for operand in op.operands],
+            lambda each: _speaking(op, each, each),
         )
         return Called(function, [], (more, names, is_quiet))
     sizes = sizes_needed(op)

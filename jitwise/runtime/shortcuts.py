@@ -106,17 +106,20 @@ _DISPATCHER = type(np.sort)
 
 
 def shortened(
-    direct: DirectCall, types: Sequence[ArrayType]
+    direct: DirectCall,
+    types: Sequence[ArrayType],
+    speaking: Callable[[Callable[..., Any]], Callable[..., Any]],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...], bool]:
     """The function to call for `direct` with operands of these types, what more it is called with,
-    the names of it, and whether it is quiet.
+    the names of it, and whether it is quiet. `speaking` makes of a function one that warns where
+    the user calls it.
     """
     function, more, names = direct
     short = SHORT.get(function) if isinstance(function, _DISPATCHER) else None
     if short is not None and short.takes(types, direct):
         if short.is_partial:
-            return _native.either, (short.function, function, *more), (), short.is_quiet
+            return _native.either, (short.function, speaking(function), *more), (), short.is_quiet
         return short.function, more, (), short.is_quiet
     if type(function) is _DISPATCHER and _DISPATCHER is not FunctionType:
         function = inspect.unwrap(function)
-    return function, more, names, False
+    return speaking(function), more, names, False

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from ..ir.dims import Dim, Size
 from ..ir.types import DTYPE_NAMES, ArrayType
 from ..ops.call import Template, called, results_of
 from ..ops.draw import draw
+from .filters import unheard
 from .memory import write
 from .size import SizeTracer
 from .tracer import Tracer
@@ -287,8 +287,7 @@ def _sample(trace: Trace, kind: type, call: _Call, shape: Shape) -> Any:
                 [(name, _resolved(template, values)) for name, template in call.arguments]
             )
             try:
-                with np.errstate(all="ignore"), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                with np.errstate(all="ignore"), unheard():
                     result = called(getattr(_ours(kind), call.name), arguments, given)
             except Exception:  # parameters that do not fit
                 continue

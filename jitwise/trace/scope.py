@@ -42,7 +42,7 @@ from .filled import CONTAINERS, Fillings
 from .followed_builtins import followed_builtins
 from .namespace import is_numpy
 from .objects import ClassProxy, ObjectProxy, is_plain_class
-from .source import ScopeGlobals
+from .source import MODULES, ScopeGlobals
 from .tracer import Tracer
 from .world import reason_of
 
@@ -145,6 +145,7 @@ class Follower:
         code, closure = self._code(function, cells)
         twin = types.FunctionType(code, scope, function.__name__, None, closure)
         self.trace.originals[id(twin)] = (twin, function)
+        MODULES[code.co_filename] = function.__globals__.get("__name__", "<string>")
         self.functions[id(function)] = (function, twin)  # before its cells: it may hold itself
         self._fill_cells(function, cells, path)
         twin.__defaults__ = self._defaults(function, base)

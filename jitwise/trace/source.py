@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 Source = tuple[str, int]
+MODULES: dict[str, str] = {}  # the module whose functions were followed, by their file
 
 
 class ScopeGlobals(dict):

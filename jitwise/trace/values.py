@@ -8,7 +8,6 @@ What is found out here is an assumption on later calls, which the program has to
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..ir.evaluate import resolved_attrs
 from ..ir.graph import Op, Value
 from ..ir.measured import sizes_in, sizes_inside
+from .filters import unheard
 
 if TYPE_CHECKING:
     from .tracing import Trace
@@ -81,8 +81,7 @@ def _evaluate(trace: Trace, known: dict[Value, Any], op: Op) -> None:
     attrs = resolved_attrs(op, trace.values)
     if op.primitive.category == "control":
         attrs["sizes"] = trace.values
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), unheard():
         result = op.primitive.evaluate(*[known[operand] for operand in op.operands], **attrs)
     results = result if op.primitive.multiple else (result,)
     for value, array in zip(op.results, results, strict=False):

@@ -134,10 +134,6 @@ def branched(x):
     return x if x.sum() in (5.0, 7.0) else -x
 
 
-def masked(x):
-    return x[x > 0, x.sum() > 0]
-
-
 def assigned_global(x):
     global FACTOR
     FACTOR = 3.0
@@ -158,7 +154,7 @@ def stringed(x):
 
 @pytest.mark.parametrize(
     "function",
-    [appended, branched, masked, assigned_global, unknown, converted, stringed],
+    [appended, branched, assigned_global, unknown, converted, stringed],
 )
 def test_every_reason_is_said_once_with_a_line_of_the_function(function):
     message = said(jit(function), *[(X,)] * 3)

@@ -154,7 +154,6 @@ PyObject *counted(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
 }
 
 // either(a, short, full, ...): what `short` gives of a and the rest, or `full` where that is None.
-// NumPy's warnings are then at the line of the user, as no frame of Python is between.
 PyObject *either(PyObject *, PyObject *const *arguments, Py_ssize_t given) {
     if (given < 3 || given > 6) {
         PyErr_SetString(PyExc_TypeError, "an array, two functions and a few numbers are needed");

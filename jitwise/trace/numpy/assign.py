@@ -13,7 +13,6 @@ once, and the array becomes a constant.
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from ...ops.movement import reshape, reverse
 from ...ops.promotion import UnsupportedLoop, resolve_loop
 from ...ops.ufuncs import UFUNCS
 from ...ops.update import update_slice
+from ..filters import unheard
 from ..memory import write
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from .arguments import is_traced, strong
@@ -80,8 +80,7 @@ def setitem(operand: Tracer, index: Any, item: Any) -> None:
 def _assign_constant(operand: Tracer, index: Any, item: Any) -> None:
     trace = operand._trace
     contents = operand._hint.copy()
-    with warnings.catch_warnings(), np.errstate(all="raise"):
-        warnings.simplefilter("error")
+    with unheard("error"), np.errstate(all="raise"):
         try:
             contents[index] = item
         except (Warning, FloatingPointError) as warning:
@@ -143,8 +142,7 @@ def _converted(trace: Trace, item: Any, dtype: np.dtype) -> Tracer:
 
 def _array_of(trace: Trace, items: Any, dtype: np.dtype) -> np.ndarray:
     """`np.array(items, dtype)`, of which nothing is reported."""
-    with warnings.catch_warnings(), np.errstate(all="raise"):
-        warnings.simplefilter("error")
+    with unheard("error"), np.errstate(all="raise"):
         try:
             return np.array(items, dtype)
         except Exception as error:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +30,6 @@ from ...ir.primitive import exact_attrs
 from ...ir.types import DTYPE_NAMES, ArrayType
 from ...ops.call import (
     Template,
-    Warns,
     call,
     called,
     measured_call,
@@ -43,6 +41,7 @@ from ...ops.call import (
     results_of,
 )
 from ..conversions import python_int, python_number
+from ..filters import unheard
 from ..memory import perhaps_shared, write
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, Tracer, concrete
@@ -278,8 +277,7 @@ class Arguments:
         given = [np.array(each) for each in arrays]
         if self.known.outside:
             given = list(map(read_only, given))
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"), unheard():
             result = called(self.known.function, tuple(self.arguments), given)
         if self.changed >= 0:
             return given[self.changed]
@@ -438,8 +436,6 @@ def _sample(trace: Trace, known: Row, made: Arguments, shapes: Any) -> tuple[Any
     try:
         arrays = actual(trace, [operand._value for operand in made.operands])
         result = made.sample(arrays)
-    except Warns as warns:
-        trace.refuse("size", f"{made.name} of {warns}, of which NumPy warns")
     except Exception as error:
         trace.refuse("error", type(error).__name__)
     if shapes is not None and not _fits(shapes, result, trace.values):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir import dims
-from ...ops.call import Warns
-from .arguments import is_one, is_positive
-from .library import LIBRARY, Either, Shape, row
+from .arguments import is_one
+from .library import Either, Shape, row
 from .library_shapes import (
     first,
     larger,
@@ -50,14 +49,6 @@ def _overlapped(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> 
 def _covariance(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
     """Of `cov` and `corrcoef`: a number, or a matrix of the rows' (or columns') number."""
     count: Any = 0
-    if not {"fweights", "aweights"} & shapes.keys():
-        shape = first(shapes)
-        items = (shape or (1,))[-1] if plain["rowvar"] or len(shape) < 2 else shape[0]
-        ddof = plain.get("ddof")
-        if type(ddof) is not int:
-            ddof = 0 if plain.get("bias") is True else 1
-        if not is_positive(trace, dims.subtract(items, ddof)):
-            trace.refuse("size", "cov of too few items, of which NumPy warns")
     for name in ("m", "x", "y"):
         shape = shapes.get(name)
         if shape is None:
@@ -78,15 +69,6 @@ def _fitted(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list
         trace.refuse("argument", "polyfit with these arguments")
     count, rest = plain["deg"] + 1, shapes["y"][1:]
     return [(count, *rest), (count, count, *rest)] if plain["cov"] else [(count, *rest)]
-
-
-def _well_fitted(
-    x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False
-) -> Any:
-    """`np.polyfit`. Covariances of a poor fit raise flags, and NumPy warns of it, too."""
-    if cov is not False and np.polyfit(x, y, deg, rcond, True, w)[2] != deg + 1:
-        raise Warns("points that are fitted poorly")
-    return np.polyfit(x, y, deg, rcond, full, w, cov)
 
 
 def _powers(trace: Trace, shapes: dict[str, Any], plain: dict[str, Any]) -> list[Any]:
@@ -237,9 +219,6 @@ row(np.correlate, "a v", _overlapped, like=lambda a, v, mode="valid": None)
 row(np.cov, "m y fweights aweights", _covariance, raising=True)
 row(np.corrcoef, "x y", _covariance)
 row(np.polyfit, "x y w", _fitted, raising=True)
-LIBRARY[np.polyfit] = LIBRARY[np.polyfit]._replace(
-    function=_well_fitted, like=np.polyfit, name="numpy.polyfit"
-)
 row(np.vander, "x", _powers)
 row(np.polyadd, "a1 a2", _summed)
 row(np.polysub, "a1 a2", _summed)

@@ -20,13 +20,12 @@ from ...ir import dims
 from ...ir.dims import Size
 from ...ops import complex_number as complex_rows
 from ...ops import reduce as rows
-from ...ops.call import Warns
 from ..size import SizeTracer
 from ..tracer import FUNCTIONS, METHODS, Tracer
 from ..ufuncs import apply
 from .arguments import NO_VALUE, axes_of, axis_of, dtype_of, is_kept, is_masked, is_positive
 from .contract import matmul
-from .library import LIBRARY, left_by_row, left_to_numpy
+from .library import left_to_numpy
 from .reduce import axes_given, folded, masked, summed
 from .views import copied, reshaped
 
@@ -58,45 +57,13 @@ def _items(operand: Tracer, axes: tuple[int, ...]) -> Size:
 def _left(trace: Trace, function: Any, operand: Tracer, options: dict[str, Any]) -> Tracer:
     """What is unusual (`out=`, dtypes) is left to NumPy."""
     given = {name: each for name, each in options.items() if each is not NO_VALUE}
-    return left_by_row(trace, _ROWS.get(function, LIBRARY[function]), (operand,), given)
-
-
-def _of_enough_items(function: Any) -> Any:
-    """The function for elements of which it does not warn."""
-
-    def checked(a: Any, axis: Any = None, *args: Any, where: Any = True, **options: Any) -> Any:
-        used = options.get("correction", options.get("ddof", 0))
-        try:
-            taken = np.broadcast_to(where, np.shape(a))
-        except ValueError:  # which the function itself says better
-            return function(a, axis, *args, where=where, **options)
-        if np.any(np.add.reduce(taken, axis=axis, dtype=np.intp) <= used):
-            raise Warns("too few items")
-        options |= {} if where is True else {"where": where}
-        return function(a, axis, *args, **options)
-
-    return checked
-
-
-_ROWS = {
-    each: LIBRARY[each]._replace(
-        function=_of_enough_items(each), raising=True, like=each, name=f"numpy.{each.__name__}"
-    )
-    for each in (np.mean, np.var, np.std)
-}
+    return left_to_numpy(trace, function, (operand,), given)
 
 
 def require_enough(trace: Trace, items: Size, name: str) -> None:
     """End the trace where NumPy warns of too few items."""
     if not is_positive(trace, items):
         trace.refuse("size", f"{name} of too few items, of which NumPy warns")
-
-
-def median(trace: Trace, a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
-    operand = trace.lift(a)
-    places = tuple(axis) if type(axis) is list else axis
-    require_enough(trace, _items(operand, axes_of(trace, places, operand.ndim)), "median")
-    return left_to_numpy(trace, np.median, (operand, axis, *args), options)
 
 
 class _Items(NamedTuple):
@@ -109,6 +76,12 @@ class _Items(NamedTuple):
     def taken(self, trace: Trace, operand: Tracer) -> Tracer:
         """`operand` with zeros for what is left out."""
         return operand if self.where is None else masked(trace, operand, self.where, 0)
+
+    def require_more_than(self, trace: Trace, degrees: int) -> None:
+        """Look at the counts: of too few NumPy warns."""
+        if self.where is not None:
+            enough = apply(trace, np.greater, [self.count, degrees])
+            trace.check(trace.lift(np.all(enough)), "too few items")
 
     def less(self, trace: Trace, degrees: int, keepdims: bool) -> Tracer:
         """What NumPy divides by."""
@@ -173,6 +146,7 @@ def mean(
         return _left(trace, np.mean, operand, options)
     dtype = target
     items = _items_of(trace, operand, axes, where)
+    items.require_more_than(trace, 0)
     operand, count = items.taken(trace, operand), items.less(trace, 0, is_kept(keepdims))
     if own.kind in "biu" and dtype in (None, DOUBLE):
         total = _integer_total(trace, operand, axes, is_kept(keepdims))
@@ -265,9 +239,7 @@ def var(
     elif operand._value.type.dtype.kind in "biu":
         dtype = DOUBLE
     items = _items_of(trace, operand, axes, where)
-    if counted:  # NumPy warns of too few
-        enough = apply(trace, np.greater, [items.count, ddof])
-        trace.check(trace.lift(np.all(enough)), "too few items")
+    items.require_more_than(trace, ddof)
     squares = _deviations(trace, operand, dtype, items)
     total = summed(
         trace,
@@ -460,7 +432,6 @@ def _method(function: Any) -> Any:
 FUNCTIONS.update(
     {
         np.mean: mean,
-        np.median: median,
         np.var: var,
         np.std: std,
         np.average: average,
