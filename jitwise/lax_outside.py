@@ -10,6 +10,7 @@ it is given and holds; where it cannot be traced, a carry becomes wider when a t
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -66,8 +67,16 @@ def _key(item: Any, depth: int) -> Any:
         kind = plain_kind(item)
         if kind.name != "static":
             return kind.name, kind.type
-        return type(item) if item.__hash__ is None else item
+        return type(item) if item.__hash__ is None else _held_weakly(item)
     return str(form), tuple([_key(leaf, depth) for leaf in leaves])
+
+
+def _held_weakly(item: Any) -> Any:
+    """What is equal as the item is, and does not keep an object of the user's alive."""
+    try:
+        return weakref.ref(item)
+    except TypeError:
+        return item
 
 
 def _content(cell: types.CellType) -> Any:
