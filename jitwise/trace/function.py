@@ -41,7 +41,6 @@ from .containers import (
     rebuilder,
 )
 from .either import Either
-from .identities import guard_identities
 from .memory import is_c_ordered
 from .objects import FieldsProxy
 from .scope import Follower
@@ -266,7 +265,10 @@ def _finished(trace: Trace, arguments: _Arguments, result: Any) -> Traced:
         trace.refuse("effect", "an argument")
     outputs = _Outputs(trace, arguments)
     recipe = outputs.recipe(result)
-    guard_identities(arguments.follower)
+    if arguments.follower.identity:
+        from .identities import guard_identities
+
+        guard_identities(arguments.follower)
     graph = trace.finish(outputs.values)
     for printed, options in trace.printed:
         shown = [repr(item) if isinstance(item, Tracer) else item for item in printed]

@@ -80,6 +80,11 @@ USES = [
     "rng.integers(0, 2, 3, dtype=bool)",
     "rng.multivariate_normal([0.0, 1.0], [[1.0, 2.0], [2.0, 1.0]])",
     "np.stack([rng.random(2) for _ in range(3)])",
+    "x if np.array_equal(rng.integers(0, 2, 2), [0, 0]) else x + 1",
+    "np.array_equiv(rng.integers(0, 2, 2), 0) + x",
+    "not np.allclose(rng.integers(0, 2, 2), 0)",
+    "[np.array_equal(rng.integers(0, 2), 1)] * 2",
+    "int(np.array_equal(rng.integers(0, 2), 1)) * x",
 ]
 
 

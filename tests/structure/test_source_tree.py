@@ -208,4 +208,4 @@ def test_the_tool_and_the_test_know_the_same_layers():
 
 def test_the_package_stays_small():
     lines = sum(len(path.read_text().splitlines()) for path in SOURCES)
-    assert lines <= 40_000  # Python of the whole package, with control flow; the aim is half of it
+    assert lines <= 43_000  # Python of the whole package, with control flow; the aim is half of it
