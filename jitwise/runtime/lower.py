@@ -448,10 +448,8 @@ class Lowering:
         if layout.mode != "map":  # one row, whose elements may come in any order
             keeps_order = keeps_order and not layout.outer and "row" not in layout.outputs
         keeps_order = keeps_order and self.c_ordered.isdisjoint(op.results)
-        ending = (True,) if keeps_order else ()
-        self.instructions.append(
-            ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer), *ending)
-        )
+        made = ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
+        self.instructions.append((*made, True) if keeps_order else made)
 
     def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[ArrayType, int]:
         """Slots of operands that end here and that a result may lie in, by type; they no longer

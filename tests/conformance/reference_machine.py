@@ -118,7 +118,13 @@ class Machine:
             array.fill(77)
 
     def do_kernel(
-        self, kernel: Kernel, inputs: list[int], outputs: list[int], dims: list[int], outer: int
+        self,
+        kernel: Kernel,
+        inputs: list[int],
+        outputs: list[int],
+        dims: list[int],
+        outer: int,
+        keeps_order: bool = False,
     ) -> None:
         shape = self._shape(dims)
         arrays = [
