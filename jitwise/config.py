@@ -1,8 +1,7 @@
 """Every setting of jitwise, in one table: the fields of `Settings`.
 
-A setting has a name, a type, a default, a sentence, and says whether compiled code depends on it
-(`in_cache_key`). It is set by the environment variable `JITWISE_` + NAME, which is read once, at
-import, and nowhere else in jitwise:
+A setting has a name, a type, a default and a sentence. It is set by the environment variable
+`JITWISE_` + NAME, which is read once, at import, and nowhere else in jitwise:
 
     JITWISE_DUMP=trace,fuse,kernel:loss  ->  active.dump.wants("fuse", "loss")
     JITWISE_VERIFY=2                     ->  active.verify == 2
@@ -45,12 +44,8 @@ class Dump(NamedTuple):
 NO_DUMP = Dump()
 
 
-def _setting(
-    default: Any, read: Callable[[str], Any], sentence: str, in_cache_key: bool = False
-) -> Any:
-    return field(
-        default=default, metadata={"read": read, "sentence": sentence, "in_cache_key": in_cache_key}
-    )
+def _setting(default: Any, read: Callable[[str], Any], sentence: str) -> Any:
+    return field(default=default, metadata={"read": read, "sentence": sentence})
 
 
 def _flag(text: str) -> bool:
@@ -107,13 +102,11 @@ class Settings:
         None,
         _number(0),
         "Stop optimising after this many rule applications and pass changes.",
-        in_cache_key=True,
     )
     passes: str | None = _setting(
         None,
         str,
         "The pipeline to run instead of the default, as fuse{max_ops=8},dead_code.",
-        in_cache_key=True,
     )
     threads: int = _setting(
         0, _number(0), "Most threads to use; 0: as many as the process may run on."
@@ -127,14 +120,6 @@ class Settings:
         "1 or 0: show progress bars, or not; without it, on a terminal. 0: also no line about long "
         "traces.",
     )
-
-    def cache_key(self) -> tuple[tuple[str, Any], ...]:
-        """The settings that compiled code depends on."""
-        return tuple(
-            (entry.name, getattr(self, entry.name))
-            for entry in dataclasses.fields(self)
-            if entry.metadata["in_cache_key"]
-        )
 
 
 def read(environment: Mapping[str, str]) -> Settings:

@@ -137,8 +137,8 @@ class Builder:
         scalar = value if isinstance(value, np.generic) else np.asarray(value, dtype)[()]
         if scalar.dtype != dtype:
             scalar = scalar.astype(dtype)
-        if dtype.kind == "f" and type(value) in (int, float) and np.isinf(scalar):
-            if -np.inf < value < np.inf:
+        if dtype.kind in "fc" and type(value) in (int, float, complex) and np.isinf(scalar):
+            if np.isfinite(value):
                 raise FloatingPointError(f"{value} is infinite in {dtype}")
         key = (CONSTANT, dtype, scalar.tobytes())
         found = self._numbers.get(key)

@@ -36,7 +36,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ir.builder import Builder
 from ..ir.dims import Dim, Size, symbols_of
+from ..ir.graph import Value
 from ..ir.primitive import Attrs, Primitive, register
 from ..ir.types import ArrayType
 
@@ -235,6 +237,15 @@ def _evaluate_callback(*operands: Any, **attrs: Any) -> Any:
 
 call = _call("call", False)
 raising_call = _call("raising_call", True)
+
+
+def cast_by_numpy(builder: Builder, operand: Value, dtype: np.dtype) -> Value:
+    """A known number in `dtype`, of which NumPy has to say in each call that it does not fit."""
+    arguments = (("", ("array", 0)), ("", ("plain", dtype)))
+    attrs = {"function": "numpy.astype", "arguments": arguments, "changed": -1}
+    return builder.emit(call, (operand,), {**attrs, "types": (ArrayType(dtype, ()),)})[0]
+
+
 outside_call = _call("outside_call", True, _evaluate_outside, direct=None)
 measured_call = _call("measured_call", False, measures=True)
 measured_raising_call = _call("measured_raising_call", True, measures=True)

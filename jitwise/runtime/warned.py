@@ -64,7 +64,7 @@ def _may_warn(function: types.FunctionType) -> bool:
 
 
 class Place(NamedTuple):
-    """A line of the user's program."""
+    """A line of the user's."""
 
     filename: str
     line: int
@@ -100,9 +100,7 @@ def _was_given(text: str, place: Place) -> bool:
 
 
 class _Heard(threading.local):
-    """Texts and categories that this thread has heard in the call of a function at `place`, and
-    whether they were said of our code.
-    """
+    """Texts, categories, and whether they were said of our code, by a call at `place`."""
 
     rows: list[list[Any]] | None = None
     place: Place

@@ -2,9 +2,8 @@
 
     with unheard(): sample()           what the function warns of is said by nobody
 
-An entry at the front of `warnings.filters` does it, whose first question is what the text is.
-`warnings.catch_warnings` would make every module forget what it has warned of, so that it is said
-once more, and would do it to all threads.
+An entry at the front of `warnings.filters` does it, which is asked for the text first.
+`warnings.catch_warnings` would make all modules forget what they have warned of.
 """
 
 from __future__ import annotations

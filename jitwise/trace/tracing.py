@@ -30,6 +30,7 @@ from ..ir.dims import Dim, Guard, Size
 from ..ir.graph import Graph, Value
 from ..ir.primitive import NO_ATTRS, Attrs, Primitive
 from ..ir.types import DTYPE_NAMES, ArrayType
+from ..ops.call import cast_by_numpy
 from ..ops.control import check, write
 from ..ops.convert import convert
 from ..ops.movement import broadcast_in_dim, reshape
@@ -319,13 +320,17 @@ class Trace:
         )
 
     def constant(self, value: Any, dtype: np.dtype, kind: str | None = None) -> Tracer:
-        """A scalar of `dtype`; a Python int that does not fit is refused, so that NumPy raises
-        OverflowError.
-        """
+        """A scalar of `dtype`."""
         try:
             return self.wrap(self.builder.constant(value, dtype, locate()), kind)
         except (OverflowError, FloatingPointError) as error:
-            self.refuse("error", type(error).__name__)
+            return self.wrap(self.beyond(value, dtype, error), kind)
+
+    def beyond(self, value: Any, dtype: np.dtype, error: Exception) -> Value:
+        """A number that does not fit: an int is NumPy's to refuse; others become infinite."""
+        if type(error) is OverflowError:
+            self.refuse("error", "OverflowError")
+        return self.convert(self.lift(value), dtype)._value
 
     def lift(self, item: Any) -> Tracer:
         """A tracer for anything that can stand among arrays."""
@@ -382,7 +387,11 @@ class Trace:
             return operand
         if own.kind == "c" and dtype.kind not in "cb":
             self.refuse("argument", "a conversion of complex numbers to real ones")  # NumPy warns
-        return self.emit(convert, (operand,), {"dtype": dtype}, kind or operand._kind)
+        found = self.emit(convert, (operand,), {"dtype": dtype}, kind or operand._kind)
+        if operand._value.constant is not None and found._value.constant is None:
+            value = cast_by_numpy(self.builder, operand._value, dtype)
+            return Tracer(self, value, found._kind)
+        return found
 
     def check(self, condition: Tracer, reason: str) -> None:
         """Make the program give up at run time, for this call, unless `condition` (bool, rank 0)

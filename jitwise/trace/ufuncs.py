@@ -226,7 +226,7 @@ def _constant(trace: Trace, number: Any, dtype: np.dtype, ufunc: np.ufunc) -> Va
     try:
         return trace.builder.constant(number, dtype)
     except (OverflowError, FloatingPointError) as error:
-        trace.refuse("error", type(error).__name__)
+        return trace.beyond(number, dtype, error)
 
 
 def _require_nonnegative(trace: Trace, exponent: Value) -> None:

@@ -88,14 +88,6 @@ def test_settings_come_back_after_an_error():
     assert config.active is before
 
 
-def test_the_cache_key_holds_what_compiled_code_depends_on():
-    plain = config.Settings().cache_key()
-    assert config.read({"JITWISE_PASSES": "fuse"}).cache_key() != plain
-    assert config.read({"JITWISE_BISECT": "7"}).cache_key() != plain
-    assert config.read({"JITWISE_THREADS": "2", "JITWISE_VERIFY": "2"}).cache_key() == plain
-    hash(plain)
-
-
 def test_the_environment_is_read_at_import():
     program = "from jitwise import config; print(config.active.threads)"
     program = f"import sys; sys.path[:] = {sys.path!r}; {program}"

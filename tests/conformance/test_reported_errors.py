@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+from surface_run import differs
 
 import jitwise
 from jitwise.api.remade import remade
@@ -126,19 +127,6 @@ def test_a_division_by_a_zero_of_the_text_is_reported(name, dtype):
     same(lambda x: ufunc(7, x), numbers)
 
 
-@pytest.mark.parametrize(("dtype", "number"), [("f2", 70000.0), ("f2", 2**40), ("f4", 1e300)])
-def test_a_number_that_becomes_infinite_is_reported(dtype, number):
-    x = np.ones(3, dtype)
-
-    def written(x):
-        x[0] = number
-        return x
-
-    for function in (lambda x: x + number, lambda x: number * x, written):
-        same(function, x, compiles=False)
-    same(lambda x: x + np.inf, x)
-
-
 def test_what_numpy_makes_read_only_is_not_written_to():
     def first(x):
         np.lib.stride_tricks.sliding_window_view(x, 2)[0] = 7
@@ -224,3 +212,44 @@ def test_divisions_of_bools_and_by_bools_are_reported(text):
     function = eval(f"lambda x, k: {text or None}", {"np": np})
     for number in (False, True):
         same(function, np.array([False, True]), number)
+
+
+TOO_LARGE = """
+x + {k}; {k} - x; x * {k}; x < {k}; {k} == x; np.maximum(x, {k}); x[0] + {k}
+np.where(x > 0, {k}, x); np.clip(x, 0, {k}); np.full(3, {k}, x.dtype) + x; x + (x * {k})
+np.add(x, {k}, dtype="f2"); replaced(x, 0, {k}); replaced(x, slice(1, None), {k})
+"""
+
+
+def replaced(x, place, item):
+    y = x.copy()
+    y[place] = item
+    return y
+
+
+@pytest.mark.parametrize(
+    "number", ["1e300", "-1e39", "7e4", "2**40", "np.inf", "(1e300+2j)", "(1-1e39j)"]
+)
+@pytest.mark.parametrize("text", [each.strip() for each in TOO_LARGE.replace("\n", ";").split(";")])
+def test_numbers_of_the_text_that_become_infinite_are_reported_at_each_call(text, number):
+    if not text:
+        return
+    known = {"np": np, "replaced": replaced}
+    function = eval(f"lambda x: {text.format(k=number)}", known)
+    dtypes = ("c8", "c16") if "full" in text and "j" in number else ("f2", "f4", "f8", "c8", "c16")
+    for dtype in dtypes:
+        array = np.array([1, 0, -2], dtype)
+        try:
+            function(array)
+        except Exception:
+            continue
+        jitted = jitwise.jit(function)
+        with np.errstate(all="warn", under="ignore"):
+            for _ in range(3):
+                (expected, said), (found, heard) = told(function, array), told(jitted, array)
+                assert heard == said, dtype
+                assert differs((found, []), (expected, [])) is None, dtype
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("error", JitwiseWarning)
+                jitwise.jit(function)(array)
