@@ -31,14 +31,8 @@ from .delivery import delivered, write_inputs
 from .dim_table import DimTable
 from .host_call import Called, called_for
 from .kernels import CompiledBody
-from .memory_plan import (
-    Lifetimes,
-    Slots,
-    deferred_updates,
-    destined,
-    lifetimes,
-    needed_in_c_order,
-)
+from .memory_plan import Lifetimes, Slots, deferred_updates, destined, lifetimes
+from .memory_plan import needed_in_c_order as in_c_order
 from .placement import Replacement, overwritten, placements, replacements
 from .program_text import ProgramText
 
@@ -70,7 +64,7 @@ class Lowering:
         self.space = Slots()
         self.prepare(graph, over_inputs)
         self.fixed = frozenset(c_ordered)
-        self.c_ordered = needed_in_c_order(graph, [graph.outputs[place] for place in c_ordered])
+        self.c_ordered = in_c_order(graph, [graph.outputs[place] for place in c_ordered])
         for value in graph.inputs:
             self.define(value)
 
@@ -106,7 +100,7 @@ class Lowering:
         inner.instructions = self.instructions
         inner.prepare(graph, over_inputs=False, own=own)
         inner.outputs = set()
-        inner.c_ordered = needed_in_c_order(graph, graph.outputs)
+        inner.c_ordered = in_c_order(graph, graph.outputs)
         inner.slots.update(zip(graph.inputs, slots, strict=True))
         inner.given = frozenset(slots)
         inner.pinned = {inner.slots[value] for value in own}

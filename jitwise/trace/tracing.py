@@ -47,9 +47,7 @@ from .watch import Watch
 if TYPE_CHECKING:
     from .scope import Follower
 
-current: contextvars.ContextVar[Trace | None] = contextvars.ContextVar(
-    "jitwise trace", default=None
-)
+current = contextvars.ContextVar["Trace | None"]("jitwise trace", default=None)
 MAX_NDIM = 16
 PYTHON_DTYPES = {
     bool: np.dtype(np.bool_),
