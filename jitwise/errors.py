@@ -85,7 +85,7 @@ REASONS: dict[str, str] = {
     "function": "{detail} is not traced yet",
     "argument": "{detail} does not take part in tracing with these arguments",
     "error": "NumPy raises {detail}",
-    "untrue": "tracing it raised {detail}, which NumPy does not; write the line with other "
+    "untrue": "tracing it raised {detail}, and running it did not; write the line with other "
     "functions, or leave it outside of the jitted function",
     "dtype": "arrays of dtype {detail} are not traced",
     "type": "a value of type {detail} is not traced",

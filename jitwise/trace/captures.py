@@ -217,7 +217,7 @@ def matches(guard: Guard, leaves: Sequence[Any]) -> tuple[bool, Any]:
     try:
         now = fetch(guard.path, leaves)
         if guard.test == "equal":
-            return exact(now) == exact(expected), now
+            return bool(exact(now) == exact(expected)), now  # an array has no truth
     except Exception:  # it is no longer there, or an `__eq__` of the user's fails
         return guard.test == "absent", None
     if guard.test == "apart":

@@ -5,9 +5,11 @@ frozen.
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import time
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -251,3 +253,66 @@ def test_a_module_of_the_user_is_followed():
     f = agrees(lambda x: x * module.level, np.ones(2))
     module.level = 3.0
     agrees(lambda x: x * module.level, np.ones(2), jitted=f)
+
+
+VALUES = [2, 2.5, True, 2j, np.float32(3), np.int64(2), np.arange(4.0), np.arange(4), np.array(2.0),
+          np.ones((2, 4))]  # fmt: skip
+
+
+def in_a_cell():
+    held = VALUES[0]
+
+    def scaled_by_a_cell(x):
+        return x * held
+
+    def change(value):
+        nonlocal held
+        held = value
+
+    return scaled_by_a_cell, change
+
+
+def in_a_global():
+    def scaled_by_a_global(x):
+        return x * SCALE
+
+    return scaled_by_a_global, functools.partial(restored, "SCALE")
+
+
+def in_an_attribute():
+    class Holder:
+        held = VALUES[0]
+
+    holder = Holder()
+
+    def scaled_by_an_attribute(x):
+        return x * holder.held
+
+    return scaled_by_an_attribute, lambda value: setattr(holder, "held", value)
+
+
+def in_a_dict():
+    def scaled_by_an_item(x):
+        return x * SETTINGS["gain"]
+
+    return scaled_by_an_item, lambda value: SETTINGS.update(gain=value)
+
+
+def in_a_default():
+    def scaled_by_a_default(x, held=VALUES[0]):
+        return x * held
+
+    return scaled_by_a_default, lambda value: setattr(scaled_by_a_default, "__defaults__", (value,))
+
+
+@pytest.mark.parametrize("make", [in_a_cell, in_a_global, in_an_attribute, in_a_dict, in_a_default])
+def test_a_captured_value_may_become_one_of_another_kind(make):
+    x = np.arange(1.0, 5.0)
+    for first, second in itertools.permutations(VALUES, 2):
+        function, change = make()
+        jitted = jit(function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", JitwiseWarning)
+            for value in (first, second, first):
+                change(value)
+                same(jitted(x), function(x))
