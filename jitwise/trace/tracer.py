@@ -177,7 +177,7 @@ class Tracer:
             raise TypeError("iteration over a 0-d array")
         if self._trace.rewrites_next and type(self._value.type.shape[0]) is not int:
             self._trace.refuse("loop", "its length is known at run time only")
-        return iter([self[index] for index in range(len(self))])
+        return (self[index] for index in range(len(self)))  # each when it is asked for
 
     # Values that Python needs
 

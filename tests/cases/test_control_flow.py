@@ -666,3 +666,43 @@ def test_branches_that_write_copy_no_array():
     slices = {line.split()[1] for line in text.splitlines() if line.startswith("  slice ")}
     assert text.count("jump_unless") > 10
     assert len([words for words in copies if words[1] not in slices]) <= 4
+
+
+def items_of_what_changes(y):
+    z = np.zeros(3, int)
+    for r in y:
+        y *= 2
+        z = z + r
+    return z
+
+
+def rows_of_what_changes(y):
+    found = []
+    for r in y.reshape(-1, 1):
+        y += r[0]
+        found.append(r * 1)
+    return found
+
+
+def items_by_unpacking(y):
+    a, b, c = y
+    y *= 2
+    return a + b, c, list(y)
+
+
+def numbered_items(y):
+    found = []
+    for k, (r, s) in enumerate(zip(y, y[::-1])):
+        y[k] = -1.0
+        found.append((r, s))
+    return found
+
+
+@pytest.mark.parametrize(
+    "function",
+    [items_of_what_changes, rows_of_what_changes, items_by_unpacking, numbered_items],
+)
+def test_items_are_taken_when_their_turn_comes(function):
+    f = Beside(function)
+    for x in (np.ones(3), np.arange(3.0), np.array([3, 1, 2])):
+        f(x)

@@ -176,7 +176,7 @@ class Machine:
     def do_reverse(self, out: int, source: int, axes: list[int]) -> None:
         self.slots[out] = np.flip(self.slots[source], axes)
 
-    def do_copy(self, target: int, source: int) -> None:
+    def do_copy(self, target: int, source: int, keeps_order: bool = False) -> None:
         assert self.slots[target].shape == self.slots[source].shape
         self.slots[target][...] = self.slots[source]
 
