@@ -99,7 +99,7 @@ def picture(result: Any, given: list[Any]) -> Any:
             same = [item is other for other in arrays]
             apart = [not np.shares_memory(item, each) for each in arrays if item is not each]
             arrays.append(item)
-            return shares, same, apart, item.flags.c_contiguous, item.shape
+            return shares, same, apart, item.flags.forc, item.shape
         if isinstance(item, dict):
             return {key: shown(each) for key, each in item.items()}
         if isinstance(item, (list, tuple)):
