@@ -138,7 +138,7 @@ class Builder:
         if scalar.dtype != dtype:
             scalar = scalar.astype(dtype)
         if dtype.kind in "fc" and type(value) in (int, float, complex) and np.isinf(scalar):
-            if np.isfinite(value):
+            if type(value) is int or np.isfinite(value):
                 raise FloatingPointError(f"{value} is infinite in {dtype}")
         key = (CONSTANT, dtype, scalar.tobytes())
         found = self._numbers.get(key)
