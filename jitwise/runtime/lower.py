@@ -438,9 +438,8 @@ class Lowering:
                 slot = self._laid_out(slot, result, role, layout)
             outputs.append(slot)
         extents = [self.table.index(layout.space[axis]) for axis in layout.order]
-        keeps_order = of_own == len(outputs) and len(extents) > 1
-        if layout.mode != "map":  # one row, whose elements may come in any order
-            keeps_order = keeps_order and not layout.outer and "row" not in layout.outputs
+        is_free = layout.mode == "map" or not layout.outer and "row" not in layout.outputs
+        keeps_order = is_free and of_own == len(outputs) and len(extents) > 1
         keeps_order = keeps_order and self.c_ordered.isdisjoint(op.results)
         made = ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
         self.instructions.append((*made, True) if keeps_order else made)

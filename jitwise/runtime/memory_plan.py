@@ -129,12 +129,20 @@ def needed_in_c_order(graph: Graph, outputs: Collection[Value]) -> set[Value]:
         if op.primitive.name == "fusion":
             types = {result.type for result in op.results if result in found}
             found.update(operand for operand in op.operands if operand.type in types)
-        elif op.primitive.name in TURNED:
+        elif op.primitive.name in TURNED or _only_drops_ones(op):
             if op.results[0] in found:
                 found.add(op.operands[0])
         elif op.primitive.category != "contract":
             found.update(op.operands)
     return found
+
+
+def _only_drops_ones(op: Op) -> bool:
+    """Whether a reshape is a view for every order of the axes: it drops or adds axes of length 1."""
+    if op.primitive.name != "reshape":
+        return False
+    before, after = op.operands[0].type.shape, op.results[0].type.shape
+    return [size for size in before if size != 1] == [size for size in after if size != 1]
 
 
 class Slots:
