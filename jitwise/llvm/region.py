@@ -38,9 +38,11 @@ SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
 Known = dict[Value, Any]  # an Operand, or Elements
 
 
-def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
+def emit_region(
+    graph: Graph, symbols: Sequence[str], has_avx: bool = False, has_avx512: bool = False
+) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
-    operations = RegionOperations(has_avx)
+    operations = RegionOperations(has_avx, has_avx512)
     lines = Emission(graph, symbols, operations).run()
     operations.metadata += scopes(len(graph.outputs))
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]

@@ -1,7 +1,8 @@
 """What primitives' `lower` functions write through in a region: one lane.
 
 Divisions that NumPy has an answer of its own for leave the region. Where one of two floats is taken
-by their order, both instructions are given by name: quiet for nan, in vector registers.
+by their order, the instructions are given by name: quiet for nan, in vector registers. The smaller
+one of `a if a < b else b` is one instruction where it can be told to raise no flag.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .region import Emission
 
 VECTOR_SUFFIXES = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+EXTREMES = {"lt": ("vmin", "vmax"), "gt": ("vmax", "vmin")}  # where the left one is taken; where not
 
 
 class RegionOperations(Operations):
@@ -24,9 +26,10 @@ class RegionOperations(Operations):
 
     emission: Emission
 
-    def __init__(self, has_avx: bool) -> None:
+    def __init__(self, has_avx: bool, has_avx512: bool) -> None:
         super().__init__()
         self.has_avx = has_avx
+        self.has_avx512 = has_avx512
         self.orders: dict[str, tuple[str, Operand, Operand]] = {}  # what a mask compares
 
     def compare(self, predicate: str, left: Operand, right: Operand, quiet: bool = True) -> Operand:
@@ -50,9 +53,18 @@ class RegionOperations(Operations):
             return super().select(mask, on_true, on_false)
         word, left, right = order
         suffix = VECTOR_SUFFIXES[dtype]
+        pair = on_true.text, on_false.text
+        if self.has_avx512 and word in EXTREMES and set(pair) == {left.text, right.text}:
+            # The second operand is what is given for nan and for zeros of two signs.
+            name = EXTREMES[word][pair[0] == right.text]
+            return self._chosen(f"{name}s{suffix} {{sae}}, $2, $1, $0", on_true, on_false)
         taken = self.assembly(f"vcmp{word}_oqs{suffix} $2, $1, $0", left, right)
-        chosen = self.assembly(f"vblendvp{suffix} $3, $2, $1, $0", on_false, on_true, taken)
-        if not self.function.raising.isdisjoint((on_true.text, on_false.text)):
+        return self._chosen(f"vblendvp{suffix} $3, $2, $1, $0", on_false, on_true, taken)
+
+    def _chosen(self, text: str, *given: Operand) -> Operand:
+        """What an instruction takes of its first two operands."""
+        chosen = self.assembly(text, *given)
+        if not self.function.raising.isdisjoint([each.text for each in given[:2]]):
             self.function.raising.add(chosen.text)
         return chosen
 
