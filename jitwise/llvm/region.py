@@ -23,7 +23,7 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import region_loops, region_sizes, region_views
+from . import region_branches, region_loops, region_sizes, region_views
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand
@@ -34,6 +34,7 @@ from .text import PARTS, SCALARS, FunctionText
 FLOAT_REGISTER = "x" if platform.machine() in X86 else "w"
 INT = np.dtype(np.int64)
 POLL = 1 << 16  # back edges, or elements, between two polls
+SELDOM = '!{!"branch_weights", i32 1, i32 65536}'
 SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
 Known = dict[Value, Any]  # an Operand, or Elements
 
@@ -44,7 +45,7 @@ def emit_region(
     """The module of a region; `symbols` are those of `sizes`, in order."""
     operations = RegionOperations(has_avx, has_avx512)
     lines = Emission(graph, symbols, operations).run()
-    operations.metadata += scopes(len(graph.outputs))
+    operations.metadata = scopes(len(graph.outputs))
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
@@ -59,7 +60,7 @@ def note(place: int) -> str:
 def scopes(count: int) -> str:
     """What the notes refer to: lists of a scope, and of all others."""
     first = 2 * count + 4
-    lines = ["", "!1 = distinct !{!1}"]
+    lines = [f"!0 = {SELDOM}", "!1 = distinct !{!1}"]
     names = [f"!{first + place}" for place in range(count + 1)]
     for place, name in enumerate(names):
         others = ", ".join([*names[:place], *names[place + 1 :]])
@@ -84,6 +85,7 @@ class Emission:
         self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
         self.always = False  # whether each of its turns comes by here
         self.exact = False  # whether what is computed was checked before the loop
+        self.otherwise: str | None = None  # the i1 of a branch that is not computed for itself
         self.polls = 0
         self.symbols: dict[str, str] = {
             name: self.define(f"load i64, ptr {self.offset('%sizes', 8 * place)}")
@@ -171,9 +173,16 @@ class Emission:
         return f"{word}{self.labels}"
 
     def require(self, condition: str) -> None:
-        """Leave the region unless an i1 is true."""
+        """Leave the region unless an i1 is true, or `otherwise` is, which is asked second."""
         after = self.label("holds")
-        self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
+        if self.otherwise is None:
+            self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
+        else:
+            asks = self.label("asks")
+            fails = self.define(f"xor i1 {condition}, true")
+            self.function.line(f"br i1 {fails}, label %{asks}, label %{after}, !prof !0")
+            self.function.label(asks)
+            self.function.line(f"br i1 {self.otherwise}, label %{after}, label %deoptimize")
         self.function.label(after)
 
     def size(self, size: Size) -> str:
@@ -230,8 +239,8 @@ class Emission:
         self.function.line(f"br label %{test}")
         self.function.label(after)
 
-    def poll(self, weight: str = "1") -> None:
-        """Count down to a look for signals."""
+    def poll(self, weight: str = "1", then: Callable[[], None] | None = None) -> None:
+        """Count down to a look for signals, and what else is to be done from time to time."""
         self.polls += 1
         left = self.define(f"load i64, ptr {self.counter}")
         less = self.define(f"sub i64 {left}, {weight}")
@@ -239,12 +248,16 @@ class Emission:
         looks, after = self.label("poll"), self.label("polled")
         empty = self.define(f"icmp sle i64 {less}, 0")
         self.function.line(f"br i1 {empty}, label %{looks}, label %{after}, !prof !0")
-        self.e.metadata = '!0 = !{!"branch_weights", i32 1, i32 65536}'
         self.function.label(looks)
         status = self.define("call i32 %poll(ptr %frame)")
         self.function.line(f"store i64 {POLL}, ptr {self.counter}")
         fine = self.define(f"icmp eq i32 {status}, 0")
-        self.function.line(f"br i1 {fine}, label %{after}, label %interrupted")
+        going = self.label("going") if then else after
+        self.function.line(f"br i1 {fine}, label %{going}, label %interrupted")
+        if then:
+            self.function.label(going)
+            then()
+            self.function.line(f"br label %{after}")
         self.function.label(after)
 
     # Ops
@@ -399,45 +412,4 @@ class Emission:
 
     def op_case(self, op: Op, given: list[Any]) -> list[Any]:
         """One of several graphs."""
-        index, *operands = given
-        branches: tuple[Graph, ...] = op.attrs["branches"]
-        after, always, self.always = self.label("chosen"), self.always, False
-        labels = [self.label("branch") for _ in branches]
-        if index.dtype == BOOL:
-            self.function.line(f"br i1 {index.text}, label %{labels[1]}, label %{labels[0]}")
-        else:
-            cases = " ".join(
-                f"i64 {place}, label %{name}" for place, name in enumerate(labels[:-1])
-            )
-            self.function.line(f"switch i64 {index.text}, label %{labels[-1]} [ {cases} ]")
-        variables: list[list[str]] = []
-        outputs: list[Any] = []
-        for branch, name in zip(branches, labels, strict=True):
-            self.function.label(name)
-            outputs = self.graph_inside(branch, self.hidden(branch, operands))
-            variables = variables or self.variables(outputs)
-            self.keep(outputs, variables)
-            self.function.line(f"br label %{after}")
-        self.function.label(after)
-        self.always = always
-        return self.kept(outputs, variables)
-
-    def hidden(self, branch: Graph, operands: list[Any]) -> list[Any]:
-        """Floats that a branch computes with: LLVM is not to do so where the branch is not taken,
-        which would raise its floating-point flags.
-        """
-        if all(op.primitive.flops == 0 or op.primitive.lower is None for op in branch.ops):
-            return operands
-        return [self.hide(x) if isinstance(x, Operand) else x for x in operands]
-
-    def hide(self, x: Operand) -> Operand:
-        """The same number, behind a barrier that has to stay where it is."""
-        part = PARTS.get(x.dtype, x.dtype)
-        if part.kind != "f" or part.itemsize < 4:
-            return x
-        type = SCALARS[part]
-        names = [
-            self.define(f'call {type} asm sideeffect "", "={FLOAT_REGISTER},0"({type} {each.text})')
-            for each in self.parts(x)
-        ]
-        return Operand(names[0], x.dtype, *names[1:])
+        return region_branches.emit(self, op, given)

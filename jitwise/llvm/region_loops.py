@@ -19,12 +19,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ir.dims import Dim, Size, symbols_of
-from ..ir.graph import Op, Value
+from ..ir.graph import Graph, Op, Value
 
 if TYPE_CHECKING:
     from .region import Emission
 
 PLAIN = frozenset(("constant", "dimension", "less"))
+SMALL = 1 << 61
 Ends = tuple[str, str]
 
 
@@ -196,6 +197,15 @@ def _as_it_stands(region: Emission, op: Op, given: list[Any]) -> list[Any]:
     function = region.function
     variables = region.variables(given[:count])
     region.keep(given[:count], variables)
+    steps = _steps(body)
+
+    def stay_small() -> None:
+        for place in steps:
+            at = region.define(f"load i64, ptr {variables[place][0]}")
+            moved = region.define(f"add i64 {at}, {SMALL}")
+            region.require(region.define(f"icmp ult i64 {moved}, {2 * SMALL}"))
+
+    stay_small()
     test, inside, after = region.label("while"), region.label("body"), region.label("done")
     scope, region.scope = region.scope, None
     function.line(f"br label %{test}")
@@ -204,12 +214,34 @@ def _as_it_stands(region: Emission, op: Op, given: list[Any]) -> list[Any]:
     (go,) = region.graph_inside(cond, [*carried, *given[count:]])
     function.line(f"br i1 {go.text}, label %{inside}, label %{after}")
     function.label(inside)
-    region.keep(region.graph_inside(body, [*carried, *given[count:]]), variables)
-    region.poll()
+    known = {}
+    for place, step in steps.items():
+        text = region.define(f"add nsw i64 {carried[place].text}, {step}")
+        known[body.outputs[place]] = carried[place]._replace(text=text)
+    polls = region.polls
+    region.keep(region.graph_inside(body, [*carried, *given[count:]], known), variables)
+    if region.polls > polls:  # those inside may have been the ones that looked for signals
+        stay_small()
+    region.poll(then=stay_small)
     function.line(f"br label %{test}")
     function.label(after)
     region.scope = scope
     return region.kept(given[:count], variables)
+
+
+def _steps(body: Graph) -> dict[int, int]:
+    """What each turn adds to numbers that are carried. As they stay small between two polls, what
+    is added needs no look at overflow.
+    """
+    found = {}
+    for name, (kind, place, *_) in body.symbols.items():
+        if kind != "value" or place >= len(body.outputs):
+            continue
+        following = _size_of(body.outputs[place])
+        step = following - Dim.symbol(name) if isinstance(following, Dim) else None
+        if isinstance(step, int) and 0 < abs(step) < SMALL >> 20:
+            found[place] = step
+    return found
 
 
 def _counting(region: Emission, op: Op, given: list[Any], counter: Counter) -> list[Any]:

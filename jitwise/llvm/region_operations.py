@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .region import Emission
 
 VECTOR_SUFFIXES = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-EXTREMES = {"lt": ("vmin", "vmax"), "gt": ("vmax", "vmin")}  # where the left one is taken; where not
+EXTREMES = {
+    "lt": ("vmin", "vmax"),
+    "gt": ("vmax", "vmin"),
+}  # where the left one is taken; where not
 
 
 class RegionOperations(Operations):
@@ -100,6 +103,12 @@ class RegionOperations(Operations):
             self.emission.require(self.instruction("or", first, second).text)
 
     def _divide(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+        known = self.constant_of(right)
+        if known is not None and known > 0 and known & (known - 1) == 0:
+            shift = "lshr" if left.dtype.kind == "u" else "ashr"
+            places = self.constant(known.bit_length() - 1, left.dtype)
+            ones = self.constant(known - 1, left.dtype)
+            return self.instruction(shift, left, places), self.instruction("and", left, ones)
         self._guard(left, right)
         if left.dtype.kind == "u":
             return self.instruction("udiv", left, right), self.instruction("urem", left, right)

@@ -337,3 +337,66 @@ def test_what_is_chosen_by_its_order_has_the_bits_of_one_of_the_two(
     kind = f"i{left.itemsize}"
     np.testing.assert_array_equal(found.view(kind), wanted.view(kind))
     assert flags == 0
+
+
+ONE_TURN = """
+    graph plus(%0: i64[]) where p = value(0) {
+      %1: i64[] = dimension{size=SIZE}()
+      return %1
+    }
+    graph half(%0: i64[]) where p = value(0) {
+      %1: i64[] = dimension{size=(p // 2)}()
+      return %1
+    }
+    graph go(%0: i64[], %1: i64[], %2: bool[]) where i = value(0) {
+      %3: i64[] = dimension{size=i}()
+      %4: i64[] = constant{value=i64(1)}()
+      %5: bool[] = not_equal(%3, %4)
+      return %5
+    }
+    graph turn(%0: i64[], %1: i64[], %2: bool[]) where i = value(0) {
+      %3: i64[] = case{branches=(@half, @plus)}(%2, %1)
+      %4: i64[] = dimension{size=i + 1}()
+      return %4, %3
+    }
+    graph f(%0: i64[], %1: bool[]) {
+      %2: i64[] = constant{value=i64(0)}()
+      %3: i64[], %4: i64[] = while{cond=@go, body=@turn}(%2, %0, %1)
+      return %4
+    }"""
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3, -1, -2, -7, 1 << 40])
+@pytest.mark.parametrize("constant", [0, 1, -5, 1 << 62, -(1 << 62)])
+def test_a_size_that_is_computed_for_a_branch_overflows_where_it_is_taken(scale, constant):
+    """Just inside of what 64 bits hold, and just outside, on either side."""
+    executable = compile_graph(
+        parse(ONE_TURN.replace("SIZE", f"{scale}*p + {constant}".replace("+ -", "- ")))
+    )
+    limits = [-(2**63), 2**63 - 1]
+    numbers = {end + step for end in limits for step in (-1, 0, 1)}
+    numbers |= {(end - constant) // scale + step for end in limits for step in (-1, 0, 1, 2)}
+    inside = [number for number in numbers if limits[0] <= number <= limits[1]]
+    seen = set()
+    for number in sorted(inside):
+        assert executable.run([np.int64(number), np.bool_(False)]) == [number // 2]
+        expected = scale * number + constant
+        fits = limits[0] <= expected <= limits[1]
+        seen.add(fits)
+        if fits:
+            assert executable.run([np.int64(number), np.bool_(True)]) == [expected]
+        else:
+            with pytest.raises(native.Deoptimize):
+                executable.run([np.int64(number), np.bool_(True)])
+    assert True in seen and (False in seen or (scale, constant) == (1, 0))
+
+
+def test_a_number_that_each_turn_steps_may_begin_anywhere():
+    """It is looked at before the first turn, and between turns."""
+    text = ONE_TURN.replace("case{branches=(@half, @plus)}(%2, %1)", "add(%1, %1)")
+    text = text.replace("{value=i64(1)}", "{value=i64(-9223372036854775807)}")
+    executable = compile_graph(
+        parse(text.replace("{value=i64(0)}", "{value=i64(-9223372036854775808)}"))
+    )
+    with pytest.raises(native.Deoptimize):
+        executable.run([np.int64(4), np.bool_(True)])
