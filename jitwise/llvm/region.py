@@ -23,7 +23,14 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import region_branches, region_loops, region_sizes, region_views
+from . import (
+    region_branches,
+    region_copies,
+    region_loops,
+    region_reductions,
+    region_sizes,
+    region_views,
+)
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand
@@ -44,8 +51,9 @@ def emit_region(
 ) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
     operations = RegionOperations(has_avx, has_avx512)
-    lines = Emission(graph, symbols, operations).run()
-    operations.metadata = scopes(len(graph.outputs))
+    emission = Emission(graph, symbols, operations)
+    lines = emission.run()
+    operations.metadata = scopes(emission.apart)
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
@@ -53,15 +61,17 @@ def emit_region(
 
 
 def note(place: int) -> str:
-    """Of an access to the memory of a result; the operands have the place after the last one."""
+    """Of an access to the memory of a result; the operands have the place after the last one, and
+    arrays that the region makes those after that.
+    """
     return f", !alias.scope !{2 * place + 2}, !noalias !{2 * place + 3}"
 
 
 def scopes(count: int) -> str:
     """What the notes refer to: lists of a scope, and of all others."""
-    first = 2 * count + 4
+    first = 2 * count + 2
     lines = [f"!0 = {SELDOM}", "!1 = distinct !{!1}"]
-    names = [f"!{first + place}" for place in range(count + 1)]
+    names = [f"!{first + place}" for place in range(count)]
     for place, name in enumerate(names):
         others = ", ".join([*names[:place], *names[place + 1 :]])
         lines.append(f"!{2 * place + 2} = !{{{name}}}")
@@ -80,6 +90,8 @@ class Emission:
         operations.lanes = 1
         operations.emission = self
         self.stack: list[str] = []  # lines that declare variables
+        self.owned: list[str] = []  # variables that point to memory to be given back
+        self.apart = len(graph.outputs) + 1  # pieces of memory that do not overlap
         self.labels = 0
         self.sizes: dict[Size, str] = {}
         self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
@@ -115,11 +127,13 @@ class Emission:
             if not value.type.shape:
                 self.store(known[value], out)
         function = self.function
-        function.line("ret i32 0")
-        function.label("deoptimize")
-        function.line("ret i32 1")
-        function.label("interrupted")
-        function.line("ret i32 2")
+        for status, label in enumerate(("", "deoptimize", "interrupted")):
+            if label:
+                function.label(label)
+            for pointer in self.owned:
+                held = self.define(f"load ptr, ptr {pointer}")
+                function.line(f"call void @free(ptr {held})")
+            function.line(f"ret i32 {status}")
         head = f"define i32 @region({SIGNATURE}) nounwind {{"
         return [head, "entry:", *function.allocations(), *self.stack, *function.lines, "}"]
 
@@ -166,6 +180,15 @@ class Emission:
         name = f"%variable{len(self.stack)}"
         self.stack.append(f"  {name} = alloca {type}")
         return name
+
+    def memory(self, size: int) -> str:
+        """So many bytes, for as long as the region runs."""
+        return self.variable(f"[{max(size, 1)} x i8], align 16")
+
+    def note_of_new(self) -> str:
+        """The note of another piece of memory."""
+        self.apart += 1
+        return note(self.apart - 1)
 
     def label(self, word: str) -> str:
         """A new name for a block."""
@@ -290,9 +313,12 @@ class Emission:
         for op in graph.ops:
             if op.results and op.results[0] in known:
                 continue
-            write = getattr(self, f"op_{op.primitive.name}", None)
+            name = op.primitive.name
             given = [known[value] for value in op.operands]
-            results = write(op, given) if write else self.elementwise(op, given)
+            if name in WRITERS:
+                results = WRITERS[name](self, op, given)
+            else:
+                results = getattr(self, f"op_{name}", self.elementwise)(op, given)
             known.update(zip(op.results, results, strict=True))
 
     def elementwise(self, op: Op, given: list[Any]) -> list[Any]:
@@ -406,10 +432,17 @@ class Emission:
             found.append(Operand(read[0], x.dtype, *read[1:]))
         return found
 
-    def op_while(self, op: Op, given: list[Any]) -> list[Any]:
-        """A loop."""
-        return region_loops.emit(self, op, given)
 
-    def op_case(self, op: Op, given: list[Any]) -> list[Any]:
-        """One of several graphs."""
-        return region_branches.emit(self, op, given)
+WRITERS: dict[str, Callable[[Emission, Op, list[Any]], list[Any]]] = {
+    "while": region_loops.emit,
+    "case": region_branches.emit,
+    "copy": region_copies.copy,
+    "concatenate": region_copies.concatenate,
+    "dot_general": region_reductions.dot,
+    **{
+        f"reduce_{word}": region_reductions.reduce
+        for word in ("add", "multiply", "max", "min", "and", "or", "xor")
+    },
+    "argmax": region_reductions.reduce,
+    "argmin": region_reductions.reduce,
+}

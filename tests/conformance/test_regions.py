@@ -211,10 +211,15 @@ SAME_ARRAY = """
 
 @pytest.mark.parametrize(
     "lines, result",
-    [(READ_AFTER, "%7"), (VIEW_AFTER, "%7"), (OF_ITSELF, "%4"), (SAME_ARRAY, "%4")],
+    [(READ_AFTER, "%7"), (SAME_ARRAY, "%4")],
 )
 def test_what_needs_an_array_as_it_was_is_no_region(lines, result):
     same(body(lines, result), np.arange(6.0) ** 2, native_loops=0)
+
+
+@pytest.mark.parametrize("lines, result", [(VIEW_AFTER, "%7"), (OF_ITSELF, "%4")])
+def test_a_part_that_is_needed_as_it_was_is_copied(lines, result):
+    same(body(lines, result), np.arange(6.0) ** 2)
 
 
 def test_arrays_that_change_places_are_no_region():
