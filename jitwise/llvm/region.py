@@ -41,6 +41,7 @@ from .text import PARTS, SCALARS, FunctionText
 FLOAT_REGISTER = "x" if platform.machine() in X86 else "w"
 INT = np.dtype(np.int64)
 POLL = 1 << 16  # back edges, or elements, between two polls
+MOST_UNROLLED = 4  # elements that are written one by one: those of small arrays are in registers
 SELDOM = '!{!"branch_weights", i32 1, i32 65536}'
 SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
 Known = dict[Value, Any]  # an Operand, or Elements
@@ -244,8 +245,9 @@ class Emission:
 
     def loop(self, count: str, body: Callable[[str], None]) -> None:
         """`body` for 0 .. count - 1."""
-        if count == "1":
-            body("0")
+        if count.isdigit() and int(count) <= MOST_UNROLLED:
+            for now in range(int(count)):
+                body(str(now))
             return
         variable = self.variable("i64")
         test, inside, after = self.label("test"), self.label("inside"), self.label("after")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir.graph import Op
-from . import region_views
+from . import region_sizes, region_views
 from .region_views import Array
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ def new(region: Emission, dtype: np.dtype, sizes: list[str]) -> Array:
     strides = region_views.dense(region, dtype, sizes)
     total = str(dtype.itemsize)
     for size in sizes:
-        is_known = total.isdigit() and size.isdigit()
-        total = str(int(total) * int(size)) if is_known else region.arithmetic("mul", total, size)
+        if total.isdigit() and size.isdigit():
+            total = str(int(total) * int(size))
+        elif size != "1":
+            total = region_sizes.checked(region, "mul", total, size)
     note = region.note_of_new()
     if total.isdigit() and int(total) <= MOST_ON_STACK:
         return Array(dtype, region.memory(int(total)), sizes, strides, note)
