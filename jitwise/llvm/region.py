@@ -26,6 +26,7 @@ from ..ir.graph import Graph, Op, Value
 from . import (
     region_branches,
     region_copies,
+    region_lanes,
     region_loops,
     region_reductions,
     region_sizes,
@@ -93,6 +94,7 @@ class Emission:
         self.stack: list[str] = []  # lines that declare variables
         self.owned: list[str] = []  # variables that point to memory to be given back
         self.apart = len(graph.outputs) + 1  # pieces of memory that do not overlap
+        self.lanes: region_lanes.Lanes | None = None  # while elements are taken several at a time
         self.labels = 0
         self.sizes: dict[Size, str] = {}
         self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
@@ -174,7 +176,10 @@ class Emission:
             return right
         if opcode == "mul" and "0" in (left, right):
             return "0"
-        return self.define(f"{opcode} i64 {left}, {right}")
+        result = self.define(f"{opcode} i64 {left}, {right}")
+        if self.lanes is not None:
+            self.lanes.follow(opcode, left, right, result)
+        return result
 
     def variable(self, type: str) -> str:
         """A variable, which LLVM keeps in a register."""
@@ -198,6 +203,8 @@ class Emission:
 
     def require(self, condition: str) -> None:
         """Leave the region unless an i1 is true, or `otherwise` is, which is asked second."""
+        if self.lanes is not None:
+            raise region_lanes.NoVector
         after = self.label("holds")
         if self.otherwise is None:
             self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
@@ -336,7 +343,14 @@ class Emission:
         sizes = [self.size(size) for size in op.results[0].type.shape]
 
         def at(indices: list[str]) -> Operand:
-            return apply([x if isinstance(x, Operand) else x.at(self, indices) for x in given])
+            if self.lanes is not None and op.primitive.name not in region_lanes.PLAIN:
+                raise region_lanes.NoVector
+            return apply(
+                [
+                    region_lanes.spread(self, x) if isinstance(x, Operand) else x.at(self, indices)
+                    for x in given
+                ]
+            )
 
         return [Computed(op.results[0].type.dtype, sizes, at)]
 
@@ -363,7 +377,7 @@ class Emission:
         source: Any = given[0]
         if isinstance(source, Operand):
             single = source
-            source = Computed(single.dtype, [], lambda indices: single)
+            source = Computed(single.dtype, [], lambda indices: region_lanes.spread(self, single))
         result = region_views.VIEWS[op.primitive.name](self, op, source, given[1:])
         return [result if result.sizes else result.at(self, [])]
 

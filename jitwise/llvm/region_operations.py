@@ -49,6 +49,7 @@ class RegionOperations(Operations):
         order, dtype = self.orders.get(mask.text), on_true.dtype
         if (
             order is None
+            or self.lanes > 1
             or not self.has_avx
             or dtype not in VECTOR_SUFFIXES
             or dtype != order[1].dtype

@@ -23,6 +23,7 @@ from ..ir.graph import Op
 from ..ops.compare import greater, less
 from ..ops.elementwise import add, multiply
 from ..ops.floating import is_nan
+from . import region_lanes
 from .accumulate import COMBINATIONS
 from .operations import Operand
 from .region_views import Computed
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 INT = np.dtype(np.int64)
 LANES = 8
+WIDE = 32  # elements of a row that are compared at a time, where they lie side by side
 ROW = 128  # elements that are summed in lanes
 DEPTH = 64  # halves that wait; each is of half the elements of the one before
 WAITING = 24  # bytes: where it begins, how many elements; or the sum of the left half, and -1
@@ -72,13 +74,16 @@ def dot(region: Emission, op: Op, given: list[Any]) -> list[Any]:
 
     found = _sum(region, left.sizes[-1], product, op.results[0].type.dtype)
     region.poll(left.sizes[-1])
-    return [Computed(found.dtype, ["1"] * len(left.sizes), lambda indices: found)]
+    sizes = ["1"] * len(left.sizes)
+    return [Computed(found.dtype, sizes, lambda indices: region_lanes.spread(region, found))]
 
 
 def _along(
     region: Emission, op: Op, source: Any, places: Sequence[str], axes: Sequence[int]
 ) -> Operand:
     """The reduction of the elements at some places; `axes` are those without a place."""
+    if region.lanes is not None:
+        raise region_lanes.NoVector
     word, dtype = op.primitive.reduction, source.dtype
     assert word is not None
     axis, *others = [axis for axis in axes if source.sizes[axis] != "1"] or axes[:1]
@@ -122,41 +127,100 @@ def _combination(region: Emission, primitive: Any) -> Combine:
 
 def _in_lanes(region: Emission, count: str, at: Element, combine: Combine) -> Operand:
     """Of a row that is not empty; a lane does not wait for the other ones."""
-    few = region.define(f"icmp ult i64 {count}, {LANES}")
-    start = region.define(f"select i1 {few}, i64 1, i64 {LANES}")
-    first = at("0")
+    first, begin = at("0"), region.variable("i64")
     result = region.variables([first])
-    lanes = [region.variables([first]) for _ in range(LANES)]
     region.keep([first], result)
+    region.function.line(f"store i64 1, ptr {begin}")
 
-    def with_lanes() -> None:
-        for place, lane in enumerate(lanes):
-            region.keep([at(str(place))], lane)
-        rounds = region.define(f"lshr i64 {count}, 3")
+    def with_vectors(lanes: region_lanes.Lanes) -> None:
+        begins = region.define("add i64 0, 0")  # a name that no other axis has
+        lanes.firsts.add(begins)
+        held = region_lanes.Variable.new(region, first.dtype, WIDE)
+        held.write(region, at(begins))
 
         def turn(now: str) -> None:
-            begin = region.define(f"mul i64 {region.define(f'add i64 {now}, 1')}, {LANES}")
-            for place, lane in enumerate(lanes):
-                (held,) = region.kept([first], lane)
-                index = region.arithmetic("add", begin, str(place))
-                region.keep([combine(held, at(index))], lane)
+            index = region.define(f"mul i64 {region.define(f'add i64 {now}, 1')}, {WIDE}")
+            lanes.firsts.add(index)
+            held.write(region, combine(held.read(region), at(index)))
 
+        rounds = region.define(f"udiv i64 {count}, {WIDE}")
         region.loop(region.define(f"sub i64 {rounds}, 1"), turn)
-        held = [region.kept([first], lane)[0] for lane in lanes]
+        region.keep(_tree(region_lanes.reduce(region, held.read(region), combine, 8)), result)
+        done = region.define(f"and i64 {count}, {-WIDE}")
+        region.function.line(f"store i64 {done}, ptr {begin}")
+
+    def _tree(held: list[Operand]) -> list[Operand]:
         while len(held) > 1:
             held = [combine(*held[place : place + 2]) for place in range(0, len(held), 2)]
-        region.keep(held, result)
+        return held
 
-    _if(region, region.define(f"xor i1 {few}, true"), with_lanes)
-    done = region.define(f"and i64 {count}, -8")
-    begin = region.define(f"select i1 {few}, i64 {start}, i64 {done}")
+    def with_lanes() -> None:
+        lanes = [region.variables([first]) for _ in range(LANES)]
+        for place, lane in enumerate(lanes):
+            region.keep([at(str(place))], lane)
+
+        def turn(now: str) -> None:
+            index = region.define(f"mul i64 {region.define(f'add i64 {now}, 1')}, {LANES}")
+            _into_lanes(
+                region, lanes, first, lambda place: at(_plus(region, index, place)), combine
+            )
+
+        rounds = region.define(f"lshr i64 {count}, 3")
+        region.loop(region.define(f"sub i64 {rounds}, 1"), turn)
+        region.keep(_tree([region.kept([first], lane)[0] for lane in lanes]), result)
+        done = region.define(f"and i64 {count}, -8")
+        region.function.line(f"store i64 {done}, ptr {begin}")
+
+    def narrow() -> None:
+        _if(region, region.define(f"icmp uge i64 {count}, {LANES}"), with_lanes)
+
+    vector = region_lanes.attempt(region, WIDE, with_vectors)
+    _either(region, vector, region.define(f"icmp uge i64 {count}, {WIDE}"), narrow)
+    start = region.define(f"load i64, ptr {begin}")
 
     def one(now: str) -> None:
         (held,) = region.kept([first], result)
-        region.keep([combine(held, at(region.define(f"add i64 {begin}, {now}")))], result)
+        region.keep([combine(held, at(region.define(f"add i64 {start}, {now}")))], result)
 
-    region.loop(region.define(f"sub i64 {count}, {begin}"), one)
+    region.loop(region.define(f"sub i64 {count}, {start}"), one)
     return region.kept([first], result)[0]
+
+
+def _plus(region: Emission, index: str, place: int) -> str:
+    return region.arithmetic("add", index, str(place))
+
+
+def _into_lanes(
+    region: Emission,
+    lanes: list[list[list[str]]],
+    like: Operand,
+    at: Callable[[int], Operand],
+    combine: Combine,
+) -> None:
+    """One element more in each lane."""
+    for place, lane in enumerate(lanes):
+        (held,) = region.kept([like], lane)
+        region.keep([combine(held, at(place))], lane)
+
+
+def _either(
+    region: Emission, vector: region_lanes.Vector | None, long: str, single: Callable[[], None]
+) -> None:
+    """The vector where it may be taken, and otherwise elements one by one."""
+    if vector is None:
+        single()
+        return
+    function, after = region.function, region.label("reduced")
+    wide, narrow = region.label("wide"), region.label("narrow")
+    fits = region_lanes.holds(region, vector, long)
+    function.line(f"br i1 {fits}, label %{wide}, label %{narrow}")
+    function.label(wide)
+    function.lines += vector.lines
+    function.line(f"br label %{after}")
+    function.label(narrow)
+    single()
+    function.line(f"br label %{after}")
+    function.label(after)
 
 
 def _if(region: Emission, condition: str, body: Callable[[], None]) -> None:
@@ -281,26 +345,45 @@ def _row(
     """The sum of up to 128 elements."""
     result = region.variables([zero])
     region.keep([zero], result)
-    lanes = [region.variables([zero]) for _ in range(LANES)]
+    rounds = region.define(f"lshr i64 {count}, 3")
 
-    def with_lanes() -> None:
-        for lane in lanes:
-            region.keep([zero], lane)
+    def index(now: str) -> str:
+        return region.define(f"add i64 {begin}, {region.define(f'mul i64 {now}, {LANES}')}")
 
-        def turn(now: str) -> None:
-            start = region.define(f"add i64 {begin}, {region.define(f'mul i64 {now}, {LANES}')}")
-            for place, lane in enumerate(lanes):
-                (held,) = region.kept([zero], lane)
-                index = region.arithmetic("add", start, str(place))
-                region.keep([plus(held, at(index))], lane)
-
-        region.loop(region.define(f"lshr i64 {count}, 3"), turn)
-        held = [region.kept([zero], lane)[0] for lane in lanes]
+    def total(held: list[Operand]) -> None:
         while len(held) > 1:
             held = [plus(*held[place : place + 2]) for place in range(0, len(held), 2)]
         region.keep(held, result)
 
-    _if(region, region.define(f"icmp uge i64 {count}, {LANES}"), with_lanes)
+    def with_vectors(lanes: region_lanes.Lanes) -> None:
+        held = region_lanes.Variable.new(region, zero.dtype, LANES)
+        held.write(region, region_lanes.spread(region, zero))
+
+        def turn(now: str) -> None:
+            first = index(now)
+            lanes.firsts.add(first)
+            held.write(region, plus(held.read(region), at(first)))
+
+        region.loop(rounds, turn)
+        total(region_lanes.reduce(region, held.read(region), plus, LANES))
+
+    def with_lanes() -> None:
+        lanes = [region.variables([zero]) for _ in range(LANES)]
+        for lane in lanes:
+            region.keep([zero], lane)
+
+        def turn(now: str) -> None:
+            start = index(now)
+            _into_lanes(region, lanes, zero, lambda place: at(_plus(region, start, place)), plus)
+
+        region.loop(rounds, turn)
+        total([region.kept([zero], lane)[0] for lane in lanes])
+
+    def narrow() -> None:
+        _if(region, region.define(f"icmp uge i64 {count}, {LANES}"), with_lanes)
+
+    vector = region_lanes.attempt(region, LANES, with_vectors)
+    _either(region, vector, region.define(f"icmp uge i64 {count}, {LANES}"), narrow)
     done = region.define(f"and i64 {count}, -8")
     start = region.define(f"add i64 {begin}, {done}")
 
