@@ -57,6 +57,20 @@ region = register(
 )
 
 
+# The elements of an array, computed now and once, in memory that nothing else has: a region that
+# updates what it computes, or uses it twice, has them; `passes.regions` makes these.
+copy = register(
+    Primitive(
+        name="copy",
+        category="control",
+        infer=lambda types, attrs: types[0],
+        evaluate=lambda x: np.array(x),
+        hlo="stablehlo.optimization_barrier",
+        flops=0,
+    )
+)
+
+
 def _infer_check(types: tuple[ArrayType, ...], attrs: Attrs) -> tuple[ArrayType, ...]:
     if str(types[0]) != "bool[]":
         raise TypeError(f"check needs one bool, got {types[0]}")
