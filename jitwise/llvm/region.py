@@ -341,13 +341,15 @@ class Emission:
         for op in graph.ops:
             if op.results and op.results[0] in known:
                 continue
-            name = op.primitive.name
-            given = [known[value] for value in op.operands]
-            if name in WRITERS:
-                results = WRITERS[name](self, op, given)
-            else:
-                results = getattr(self, f"op_{name}", self.elementwise)(op, given)
-            known.update(zip(op.results, results, strict=True))
+            known.update(zip(op.results, self.write(op, known), strict=True))
+
+    def write(self, op: Op, known: Known) -> list[Any]:
+        """What an op gives."""
+        name = op.primitive.name
+        given = [known[value] for value in op.operands]
+        if name in WRITERS:
+            return WRITERS[name](self, op, given)
+        return getattr(self, f"op_{name}", self.elementwise)(op, given)
 
     def elementwise(self, op: Op, given: list[Any]) -> list[Any]:
         """The primitive's own lowering, now or at each element."""

@@ -7,6 +7,11 @@ Where both branches are an operation or two on integers, both are computed, and 
 
 Which branch it is cannot be guessed by the processor in loops like this one, and a wrong guess
 costs more than a few operations. The checks of a branch ask whether it is the one that is taken.
+
+So it is with a branch that writes an element and does nothing else, where it is known that the
+element is there: what is written otherwise is what it was.
+
+    if d < x[i, j]: x[i, j] = d              x[i, j] = select d < x[i, j], d, x[i, j]
 """
 
 from __future__ import annotations
@@ -18,12 +23,14 @@ from typing import TYPE_CHECKING, Any
 from ..ir.dims import Dim, Size
 from ..ir.graph import Graph, Op
 from .operations import BOOL, Operand
+from .region_loops import is_proven
 from .text import PARTS, SCALARS
 
 if TYPE_CHECKING:
     from .region import Emission
 
 FEW = 3  # operations of a branch that is computed though it may not be taken
+WRITING = frozenset(("reshape", "constant", "broadcast_in_dim", "update_slice"))
 PLAIN = frozenset(("add", "subtract", "multiply", "negate", "and", "or", "xor", "not"))
 
 
@@ -33,6 +40,10 @@ def emit(region: Emission, op: Op, given: list[Any]) -> list[Any]:
     branches: tuple[Graph, ...] = op.attrs["branches"]
     if index.dtype == BOOL and all(weight(branch) <= FEW for branch in branches):
         return _both(region, branches, index, operands)
+    if index.dtype == BOOL and all(value.type.shape for value in op.results):
+        for chosen in (0, 1):
+            if _writes_an_element(region, branches, chosen, operands):
+                return [_write(region, branches[chosen], index, chosen, operands)]
     function = region.function
     after, always, region.always = region.label("chosen"), region.always, False
     labels = [region.label("branch") for _ in branches]
@@ -65,6 +76,50 @@ def _both(
         on_true = region.graph_inside(branches[1], operands)
     region.always = always
     return [region.e.select(index, *pair) for pair in zip(on_true, on_false, strict=True)]
+
+
+def _writes_an_element(
+    region: Emission, branches: tuple[Graph, ...], chosen: int, operands: list[Any]
+) -> bool:
+    """Whether a branch does that alone, and the other one nothing."""
+    branch, other = branches[chosen], branches[1 - chosen]
+    names = [op.primitive.name for op in branch.ops]
+    if other.ops or names.count("update_slice") != 1 or not set(names) <= WRITING:
+        return False
+    (update,) = [op for op in branch.ops if op.primitive.name == "update_slice"]
+    whole, part = update.operands
+    if list(branch.outputs) != [update.results[0]] or whole not in branch.inputs:
+        return False
+    if list(other.outputs) != [other.inputs[branch.inputs.index(whole)]]:
+        return False
+    if any(size != 1 for size in part.type.shape) or part.type.dtype.kind == "c":
+        return False
+    array = operands[branch.inputs.index(whole)]
+    always, region.always = region.always, False  # it is not to be checked now
+    rows = zip(update.attrs["starts"], update.attrs["strides"], array.sizes, strict=True)
+    known = all(is_proven(region, start, (step, "1", size)) for start, step, size in rows)
+    region.always = always
+    return known
+
+
+def _write(
+    region: Emission, branch: Graph, index: Operand, chosen: int, operands: list[Any]
+) -> Any:
+    """Write the element that a branch writes, or the one that is there; the array."""
+    (update,) = [op for op in branch.ops if op.primitive.name == "update_slice"]
+    array = operands[branch.inputs.index(update.operands[0])]
+    known = dict(zip(branch.inputs, operands, strict=True))
+    with region.inside(branch, operands):
+        for op in branch.ops:
+            if op is not update:
+                known.update(zip(op.results, region.write(op, known), strict=True))
+        places = [region.size(start) for start in update.attrs["starts"]]
+    part = known[update.operands[1]]
+    new = part if isinstance(part, Operand) else part.at(region, ["0"] * len(places))
+    address = array.address(region, places)
+    pair = [region.load(address, array.dtype, array.note), new]
+    region.store(region.e.select(index, pair[chosen], pair[1 - chosen]), address, array.note)
+    return array
 
 
 @contextmanager

@@ -87,6 +87,11 @@ class Nest:
         else:
             body.append(f" {new}: {self.dtype}[] = add({old}, {other})")
         to = f"{self.start(counters)}, {self.start(counters)}"
+        first, turned = "(@no{0}, @yes{0})", ""
+        if kind == "case" and self.choose.random() < 0.6:
+            to = at_old  # which is known to be there
+            if self.choose.random() < 0.5:
+                first, turned = "(@yes{0}, @no{0})", "not "
         write = f"reshape{{sizes=(1, 1)}}(%7)\n %9: {self.dtype}[n, m] = update_slice"
         write = f" %8: {self.dtype}[1, 1] = {write}{{starts=({to}), strides=(1, 1)}}(%6, %8)"
         self.lines.append(f"{depth}old, other = at(x, {at_old}), at(y, {at_other})")
@@ -95,9 +100,9 @@ class Nest:
             name, head = f"{self.names}", f"(%6: {self.dtype}[n, m], %7: {self.dtype}[])"
             self.graphs.append(f"graph no{name}{head} {{\n return %6\n}}")
             self.graphs.append(f"graph yes{name}{head} {{\n{write}\n return %9\n}}")
-            chosen = f"case{{branches=(@no{name}, @yes{name})}}({less}, {array}, {new})"
+            chosen = f"case{{branches={first.format(name)}}}({less}, {array}, {new})"
             body.append(f" {given}: {self.dtype}[n, m] = {chosen}")
-            self.lines.append(f"{depth}if other < old:")
+            self.lines.append(f"{depth}if {turned}other < old:")
             depth += "    "
         else:
             part = self.fresh()

@@ -197,7 +197,10 @@ def test_a_loop_over_rows_is_one_native_function(function):
     compiled = jitwise.jit(function, wait=True)
     for n in (4, 7, 40, 150):
         large = random.random((2 * n, 2 * n))
-        for a in (large[:n, :n].copy(), large[:n, :n].T.copy().T, large[::-2, ::2]):
+        layouts = [large[:n, :n].copy(), large[:n, :n].T.copy().T, large[::-2, ::2]]
+        if function is not integers:  # nan has none
+            layouts.append(np.where(random.random((n, n)) < 1 / n, np.nan, layouts[0]))
+        for a in layouts:
             expected, found = function(a), compiled(a)
             if type(expected) is not tuple:
                 expected, found = (expected,), (found,)
