@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..ir.evaluate import evaluate
 from ..ir.graph import Graph, Op
 from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
