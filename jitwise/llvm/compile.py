@@ -145,6 +145,11 @@ def has_avx() -> bool:
     return bool(_engine().features.get("avx"))
 
 
+def has_avx512() -> bool:
+    """Whether an instruction on floats can be told to raise no flag."""
+    return bool(_engine().features.get("avx512f"))
+
+
 def level_for(kernel: Kernel) -> int:
     """The code generation level that pays for a kernel's own speed."""
     if not kernel.reductions:

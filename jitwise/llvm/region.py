@@ -23,7 +23,15 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Graph, Op, Value
-from . import region_loops, region_sizes, region_views
+from . import (
+    region_branches,
+    region_copies,
+    region_lanes,
+    region_loops,
+    region_reductions,
+    region_sizes,
+    region_views,
+)
 from .convert import X86
 from .emit import ModuleText
 from .operations import BOOL, Operand
@@ -32,20 +40,23 @@ from .region_operations import RegionOperations
 from .region_views import Array, Computed, Elements
 from .text import PARTS, SCALARS, FunctionText
 
-ADDRESS_REGISTER = "r"
 FLOAT_REGISTER = "x" if platform.machine() in X86 else "w"
 INT = np.dtype(np.int64)
 POLL = 1 << 16  # back edges, or elements, between two polls
+MOST_UNROLLED = 4  # elements that are written one by one: those of small arrays are in registers
+SELDOM = '!{!"branch_weights", i32 1, i32 65536}'
 SIGNATURE = "ptr %data, ptr %strides, ptr %sizes, ptr %frame, ptr %poll"
 Known = dict[Value, Any]  # an Operand, or Elements
 
 
-def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> ModuleText:
+def emit_region(
+    graph: Graph, symbols: Sequence[str], has_avx: bool = False, has_avx512: bool = False
+) -> ModuleText:
     """The module of a region; `symbols` are those of `sizes`, in order."""
-    operations = RegionOperations(has_avx)
+    operations = RegionOperations(has_avx, has_avx512)
     emission = Emission(graph, symbols, operations)
     lines = emission.run()
-    operations.metadata += scopes(len(graph.outputs))
+    operations.metadata = scopes(emission.apart)
     parts = [*operations.declarations.values(), *operations.support.values(), *lines]
     if operations.metadata:
         parts.append(operations.metadata)
@@ -55,15 +66,17 @@ def emit_region(graph: Graph, symbols: Sequence[str], has_avx: bool = False) -> 
 
 
 def note(place: int) -> str:
-    """Of an access to the memory of a result; the operands have the place after the last one."""
+    """Of an access to the memory of a result; the operands have the place after the last one, and
+    arrays that the region makes those after that.
+    """
     return f", !alias.scope !{2 * place + 2}, !noalias !{2 * place + 3}"
 
 
 def scopes(count: int) -> str:
     """What the notes refer to: lists of a scope, and of all others."""
-    first = 2 * count + 4
-    lines = ["", "!1 = distinct !{!1}"]
-    names = [f"!{first + place}" for place in range(count + 1)]
+    first = 2 * count + 2
+    lines = [f"!0 = {SELDOM}", "!1 = distinct !{!1}"]
+    names = [f"!{first + place}" for place in range(count)]
     for place, name in enumerate(names):
         others = ", ".join([*names[:place], *names[place + 1 :]])
         lines.append(f"!{2 * place + 2} = !{{{name}}}")
@@ -82,6 +95,9 @@ class Emission:
         operations.lanes = 1
         operations.emission = self
         self.stack: list[str] = []  # lines that declare variables
+        self.owned: list[str] = []  # variables that point to memory to be given back
+        self.apart = len(graph.outputs) + 1  # pieces of memory that do not overlap
+        self.lanes: region_lanes.Lanes | None = None  # while elements are taken several at a time
         self.labels = 0
         self.sizes: dict[Size, str] = {}
         self.values: dict[str, str] = {}  # names by what they are, where those are defined
@@ -89,6 +105,7 @@ class Emission:
         self.scope: region_loops.Scope | None = None  # of the innermost loop that counts
         self.always = False  # whether each of its turns comes by here
         self.exact = False  # whether what is computed was checked before the loop
+        self.otherwise: str | None = None  # the i1 of a branch that is not computed for itself
         self.polls = 0
         self.has_vectors = False  # there are loops of which several turns may be taken at once
         self.symbols: dict[str, str] = {
@@ -121,11 +138,13 @@ class Emission:
                 self.store(known[value], out)
         self._check_lengths(start)
         function = self.function
-        function.line("ret i32 0")
-        function.label("deoptimize")
-        function.line("ret i32 1")
-        function.label("interrupted")
-        function.line("ret i32 2")
+        for status, label in enumerate(("", "deoptimize", "interrupted")):
+            if label:
+                function.label(label)
+            for pointer in self.owned:
+                held = self.define(f"load ptr, ptr {pointer}")
+                function.line(f"call void @free(ptr {held})")
+            function.line(f"ret i32 {status}")
         head = f"define i32 @region({SIGNATURE}) nounwind {{"
         return [head, "entry:", *function.allocations(), *self.stack, *function.lines, "}"]
 
@@ -162,7 +181,8 @@ class Emission:
         """A pointer so many bytes further on."""
         if count in (0, "0"):
             return pointer
-        return self.pure(f"getelementptr i8, ptr {pointer}, i64 {count}", pointer, str(count))
+        text = f"getelementptr i8, ptr {pointer}, i64 {count}"
+        return region_loops.pure(self, text, pointer, str(count))
 
     def arithmetic(self, opcode: str, left: str, right: str) -> str:
         """Of two i64; the constants that change nothing are left out."""
@@ -173,27 +193,11 @@ class Emission:
             return right
         if opcode == "mul" and "0" in (left, right):
             return "0"
-        return self.pure(f"{opcode} i64 {left}, {right}", left, right)
-
-    def pure(self, text: str, *operands: str) -> str:
-        """A name for what an instruction without effect gives: one that there is, or a new one,
-        outside of the loops in which its operands do not change.
-        """
-        scope = self.scope
-        if scope is not None and all(map(scope.is_early, operands)):
-            with scope.before(self):
-                return self.pure(text, *operands)
-        found = self.values.get(text)
-        while found is None and scope is not None:
-            found, scope = scope.values.get(text), scope.outer
-        if found is None:
-            found = self.values[text] = self.define(text)
-        return found
-
-    def hide_pointer(self, pointer: str) -> str:
-        """The same pointer, of which LLVM does not know where it comes from."""
-        type = f'call ptr asm "", "={ADDRESS_REGISTER},0"(ptr {pointer})'
-        return self.pure(f"{type} nounwind memory(none)", pointer)
+        if self.lanes is None:
+            return region_loops.pure(self, f"{opcode} i64 {left}, {right}", left, right)
+        result = self.define(f"{opcode} i64 {left}, {right}")
+        self.lanes.follow(opcode, left, right, result)
+        return result
 
     def variable(self, type: str) -> str:
         """A variable, which LLVM keeps in a register."""
@@ -201,15 +205,33 @@ class Emission:
         self.stack.append(f"  {name} = alloca {type}")
         return name
 
+    def memory(self, size: int) -> str:
+        """So many bytes, for as long as the region runs."""
+        return self.variable(f"[{max(size, 1)} x i8], align 16")
+
+    def note_of_new(self) -> str:
+        """The note of another piece of memory."""
+        self.apart += 1
+        return note(self.apart - 1)
+
     def label(self, word: str) -> str:
         """A new name for a block."""
         self.labels += 1
         return f"{word}{self.labels}"
 
     def require(self, condition: str) -> None:
-        """Leave the region unless an i1 is true."""
+        """Leave the region unless an i1 is true, or `otherwise` is, which is asked second."""
+        if self.lanes is not None:
+            raise region_lanes.NoVector
         after = self.label("holds")
-        self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
+        if self.otherwise is None:
+            self.function.line(f"br i1 {condition}, label %{after}, label %deoptimize")
+        else:
+            asks = self.label("asks")
+            fails = self.define(f"xor i1 {condition}, true")
+            self.function.line(f"br i1 {fails}, label %{asks}, label %{after}, !prof !0")
+            self.function.label(asks)
+            self.function.line(f"br i1 {self.otherwise}, label %{after}, label %deoptimize")
         self.function.label(after)
 
     def size(self, size: Size) -> str:
@@ -248,8 +270,9 @@ class Emission:
 
     def loop(self, count: str, body: Callable[[str], None]) -> None:
         """`body` for 0 .. count - 1."""
-        if count == "1":
-            body("0")
+        if count.isdigit() and int(count) <= MOST_UNROLLED:
+            for now in range(int(count)):
+                body(str(now))
             return
         variable = self.variable("i64")
         test, inside, after = self.label("test"), self.label("inside"), self.label("after")
@@ -260,16 +283,15 @@ class Emission:
         more = self.define(f"icmp slt i64 {now}, {count}")
         self.function.line(f"br i1 {more}, label %{inside}, label %{after}")
         self.function.label(inside)
-        values, self.values = self.values, dict(self.values)
-        body(now)
-        self.values = values
+        with region_loops.block(self):
+            body(now)
         next = self.define(f"add i64 {now}, 1")
         self.function.line(f"store i64 {next}, ptr {variable}")
         self.function.line(f"br label %{test}")
         self.function.label(after)
 
-    def poll(self, weight: str = "1") -> None:
-        """Count down to a look for signals."""
+    def poll(self, weight: str = "1", then: Callable[[], None] | None = None) -> None:
+        """Count down to a look for signals, and what else is to be done from time to time."""
         self.polls += 1
         left = self.define(f"load i64, ptr {self.counter}")
         less = self.define(f"sub i64 {left}, {weight}")
@@ -277,12 +299,16 @@ class Emission:
         looks, after = self.label("poll"), self.label("polled")
         empty = self.define(f"icmp sle i64 {less}, 0")
         self.function.line(f"br i1 {empty}, label %{looks}, label %{after}, !prof !0")
-        self.e.metadata = '!0 = !{!"branch_weights", i32 1, i32 65536}'
         self.function.label(looks)
         status = self.define("call i32 %poll(ptr %frame)")
         self.function.line(f"store i64 {POLL}, ptr {self.counter}")
         fine = self.define(f"icmp eq i32 {status}, 0")
-        self.function.line(f"br i1 {fine}, label %{after}, label %interrupted")
+        going = self.label("going") if then else after
+        self.function.line(f"br i1 {fine}, label %{going}, label %interrupted")
+        if then:
+            self.function.label(going)
+            then()
+            self.function.line(f"br label %{after}")
         self.function.label(after)
 
     # Ops
@@ -315,10 +341,15 @@ class Emission:
         for op in graph.ops:
             if op.results and op.results[0] in known:
                 continue
-            write = getattr(self, f"op_{op.primitive.name}", None)
-            given = [known[value] for value in op.operands]
-            results = write(op, given) if write else self.elementwise(op, given)
-            known.update(zip(op.results, results, strict=True))
+            known.update(zip(op.results, self.write(op, known), strict=True))
+
+    def write(self, op: Op, known: Known) -> list[Any]:
+        """What an op gives."""
+        name = op.primitive.name
+        given = [known[value] for value in op.operands]
+        if name in WRITERS:
+            return WRITERS[name](self, op, given)
+        return getattr(self, f"op_{name}", self.elementwise)(op, given)
 
     def elementwise(self, op: Op, given: list[Any]) -> list[Any]:
         """The primitive's own lowering, now or at each element."""
@@ -333,7 +364,14 @@ class Emission:
         sizes = [self.size(size) for size in op.results[0].type.shape]
 
         def at(indices: list[str]) -> Operand:
-            return apply([x if isinstance(x, Operand) else x.at(self, indices) for x in given])
+            if self.lanes is not None and op.primitive.name not in region_lanes.PLAIN:
+                raise region_lanes.NoVector
+            return apply(
+                [
+                    region_lanes.spread(self, x) if isinstance(x, Operand) else x.at(self, indices)
+                    for x in given
+                ]
+            )
 
         return [Computed(op.results[0].type.dtype, sizes, at)]
 
@@ -360,7 +398,7 @@ class Emission:
         source: Any = given[0]
         if isinstance(source, Operand):
             single = source
-            source = Computed(single.dtype, [], lambda indices: single)
+            source = Computed(single.dtype, [], lambda indices: region_lanes.spread(self, single))
         result = region_views.VIEWS[op.primitive.name](self, op, source, given[1:])
         return [result if result.sizes else result.at(self, [])]
 
@@ -433,51 +471,17 @@ class Emission:
             found.append(Operand(read[0], x.dtype, *read[1:]))
         return found
 
-    def op_while(self, op: Op, given: list[Any]) -> list[Any]:
-        """A loop."""
-        return region_loops.emit(self, op, given)
 
-    def op_case(self, op: Op, given: list[Any]) -> list[Any]:
-        """One of several graphs."""
-        index, *operands = given
-        branches: tuple[Graph, ...] = op.attrs["branches"]
-        after, always, self.always = self.label("chosen"), self.always, False
-        labels = [self.label("branch") for _ in branches]
-        if index.dtype == BOOL:
-            self.function.line(f"br i1 {index.text}, label %{labels[1]}, label %{labels[0]}")
-        else:
-            cases = " ".join(
-                f"i64 {place}, label %{name}" for place, name in enumerate(labels[:-1])
-            )
-            self.function.line(f"switch i64 {index.text}, label %{labels[-1]} [ {cases} ]")
-        variables: list[list[str]] = []
-        outputs: list[Any] = []
-        for branch, name in zip(branches, labels, strict=True):
-            self.function.label(name)
-            outputs = self.graph_inside(branch, self.hidden(branch, operands))
-            variables = variables or self.variables(outputs)
-            self.keep(outputs, variables)
-            self.function.line(f"br label %{after}")
-        self.function.label(after)
-        self.always = always
-        return self.kept(outputs, variables)
-
-    def hidden(self, branch: Graph, operands: list[Any]) -> list[Any]:
-        """Floats that a branch computes with: LLVM is not to do so where the branch is not taken,
-        which would raise its floating-point flags.
-        """
-        if all(op.primitive.flops == 0 or op.primitive.lower is None for op in branch.ops):
-            return operands
-        return [self.hide(x) if isinstance(x, Operand) else x for x in operands]
-
-    def hide(self, x: Operand) -> Operand:
-        """The same number, behind a barrier that has to stay where it is."""
-        part = PARTS.get(x.dtype, x.dtype)
-        if part.kind != "f" or part.itemsize < 4:
-            return x
-        type = SCALARS[part]
-        names = [
-            self.define(f'call {type} asm sideeffect "", "={FLOAT_REGISTER},0"({type} {each.text})')
-            for each in self.parts(x)
-        ]
-        return Operand(names[0], x.dtype, *names[1:])
+WRITERS: dict[str, Callable[[Emission, Op, list[Any]], list[Any]]] = {
+    "while": region_loops.emit,
+    "case": region_branches.emit,
+    "copy": region_copies.copy,
+    "concatenate": region_copies.concatenate,
+    "dot_general": region_reductions.dot,
+    **{
+        f"reduce_{word}": region_reductions.reduce
+        for word in ("add", "multiply", "max", "min", "and", "or", "xor")
+    },
+    "argmax": region_reductions.reduce,
+    "argmin": region_reductions.reduce,
+}

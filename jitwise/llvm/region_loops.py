@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .region import Emission
 
 PLAIN = frozenset(("constant", "dimension", "less"))
+SMALL = 1 << 61
 Ends = tuple[str, str]
 
 
@@ -81,8 +82,8 @@ class Scope:
         function.lines, region.sizes, region.scope, region.always, region.exact = kept
 
     def is_early(self, name: str) -> bool:
-        """Whether a name is defined before the loop, or is a number."""
-        if not name.startswith("%v"):
+        """Whether a name is defined before the loop, or is a number, or a place on the stack."""
+        if not name.startswith("%v") or name.startswith("%variable"):
             return True
         number = int(name[2:])
         return number <= self.first_name or number in self.early
@@ -138,6 +139,38 @@ def size(region: Emission, size: Size) -> str | None:
     return text
 
 
+def pure(region: Emission, text: str, *operands: str) -> str:
+    """A name for what an instruction without effect gives: one that there is, or a new one, outside
+    of the loops in which its operands do not change.
+    """
+    scope = region.scope
+    if scope is not None and all(map(scope.is_early, operands)):
+        with scope.before(region):
+            return pure(region, text, *operands)
+    found = region.values.get(text)
+    while found is None and scope is not None:
+        found, scope = scope.values.get(text), scope.outer
+    if found is None:
+        found = region.values[text] = region.define(text)
+    return found
+
+
+@contextmanager
+def block(region: Emission) -> Iterator[None]:
+    """What is defined here is not known afterwards."""
+    values, region.values = region.values, dict(region.values)
+    try:
+        yield
+    finally:
+        region.values = values
+
+
+def _hidden(region: Emission, pointer: str) -> str:
+    """The same pointer, of which LLVM does not know where it comes from."""
+    text = f'call ptr asm "", "=r,0"(ptr {pointer})'
+    return pure(region, f"{text} nounwind memory(none)", pointer)
+
+
 def address(region: Emission, pointer: str, places: Iterable[tuple[str, str]]) -> str:
     """A pointer, and so many strides further on for each index: first those that do not change in
     the innermost loop. If LLVM may take several turns of that at once, it does not see what their
@@ -153,7 +186,7 @@ def address(region: Emission, pointer: str, places: Iterable[tuple[str, str]]) -
         pointer = region.offset(pointer, region.arithmetic("mul", index, stride))
         is_last = all(stays[: number + 1]) and not any(stays[number + 1 :])
         if scope is not None and scope.is_flat and is_last and pointer != whole:
-            pointer = region.hide_pointer(pointer)
+            pointer = _hidden(region, pointer)
     return pointer
 
 
@@ -256,6 +289,15 @@ def _as_it_stands(region: Emission, op: Op, given: list[Any]) -> list[Any]:
     function = region.function
     variables = region.variables(given[:count])
     region.keep(given[:count], variables)
+    steps = _steps(body)
+
+    def stay_small() -> None:
+        for place in steps:
+            at = region.define(f"load i64, ptr {variables[place][0]}")
+            moved = region.define(f"add i64 {at}, {SMALL}")
+            region.require(region.define(f"icmp ult i64 {moved}, {2 * SMALL}"))
+
+    stay_small()
     test, inside, after = region.label("while"), region.label("body"), region.label("done")
     scope, region.scope = region.scope, None
     function.line(f"br label %{test}")
@@ -264,12 +306,34 @@ def _as_it_stands(region: Emission, op: Op, given: list[Any]) -> list[Any]:
     (go,) = region.graph_inside(cond, [*carried, *given[count:]])
     function.line(f"br i1 {go.text}, label %{inside}, label %{after}")
     function.label(inside)
-    region.keep(region.graph_inside(body, [*carried, *given[count:]]), variables)
-    region.poll()
+    known = {}
+    for place, step in steps.items():
+        text = region.define(f"add nsw i64 {carried[place].text}, {step}")
+        known[body.outputs[place]] = carried[place]._replace(text=text)
+    polls = region.polls
+    region.keep(region.graph_inside(body, [*carried, *given[count:]], known), variables)
+    if region.polls > polls:  # those inside may have been the ones that looked for signals
+        stay_small()
+    region.poll(then=stay_small)
     function.line(f"br label %{test}")
     function.label(after)
     region.scope = scope
     return region.kept(given[:count], variables)
+
+
+def _steps(body: Graph) -> dict[int, int]:
+    """What each turn adds to numbers that are carried. As they stay small between two polls, what
+    is added needs no look at overflow.
+    """
+    found = {}
+    for name, (kind, place, *_) in body.symbols.items():
+        if kind != "value" or place >= len(body.outputs):
+            continue
+        following = _size_of(body.outputs[place])
+        step = following - Dim.symbol(name) if isinstance(following, Dim) else None
+        if isinstance(step, int) and 0 < abs(step) < SMALL >> 20:
+            found[place] = step
+    return found
 
 
 def _counting(region: Emission, op: Op, given: list[Any], counter: Counter) -> list[Any]:

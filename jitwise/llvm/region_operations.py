@@ -1,7 +1,8 @@
 """What primitives' `lower` functions write through in a region: one lane.
 
 Divisions that NumPy has an answer of its own for leave the region. Where one of two floats is taken
-by their order, both instructions are given by name: quiet for nan, in vector registers.
+by their order, the instructions are given by name: quiet for nan, in vector registers. The smaller
+one of `a if a < b else b` is one instruction where it can be told to raise no flag.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from .region import Emission
 
 VECTOR_SUFFIXES = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+EXTREMES = {
+    "lt": ("vmin", "vmax"),
+    "gt": ("vmax", "vmin"),
+}  # where the left one is taken; where not
 
 
 class RegionOperations(Operations):
@@ -24,9 +29,10 @@ class RegionOperations(Operations):
 
     emission: Emission
 
-    def __init__(self, has_avx: bool) -> None:
+    def __init__(self, has_avx: bool, has_avx512: bool) -> None:
         super().__init__()
         self.has_avx = has_avx
+        self.has_avx512 = has_avx512
         self.orders: dict[str, tuple[str, Operand, Operand]] = {}  # what a mask compares
 
     def compare(self, predicate: str, left: Operand, right: Operand, quiet: bool = True) -> Operand:
@@ -43,6 +49,7 @@ class RegionOperations(Operations):
         order, dtype = self.orders.get(mask.text), on_true.dtype
         if (
             order is None
+            or self.lanes > 1
             or not self.has_avx
             or dtype not in VECTOR_SUFFIXES
             or dtype != order[1].dtype
@@ -50,9 +57,18 @@ class RegionOperations(Operations):
             return super().select(mask, on_true, on_false)
         word, left, right = order
         suffix = VECTOR_SUFFIXES[dtype]
+        pair = on_true.text, on_false.text
+        if self.has_avx512 and word in EXTREMES and set(pair) == {left.text, right.text}:
+            # The second operand is what is given for nan and for zeros of two signs.
+            name = EXTREMES[word][pair[0] == right.text]
+            return self._chosen(f"{name}s{suffix} {{sae}}, $2, $1, $0", on_true, on_false)
         taken = self.assembly(f"vcmp{word}_oqs{suffix} $2, $1, $0", left, right)
-        chosen = self.assembly(f"vblendvp{suffix} $3, $2, $1, $0", on_false, on_true, taken)
-        if not self.function.raising.isdisjoint((on_true.text, on_false.text)):
+        return self._chosen(f"vblendvp{suffix} $3, $2, $1, $0", on_false, on_true, taken)
+
+    def _chosen(self, text: str, *given: Operand) -> Operand:
+        """What an instruction takes of its first two operands."""
+        chosen = self.assembly(text, *given)
+        if not self.function.raising.isdisjoint([each.text for each in given[:2]]):
             self.function.raising.add(chosen.text)
         return chosen
 
@@ -88,6 +104,12 @@ class RegionOperations(Operations):
             self.emission.require(self.instruction("or", first, second).text)
 
     def _divide(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+        known = self.constant_of(right)
+        if known is not None and known > 0 and known & (known - 1) == 0:
+            shift = "lshr" if left.dtype.kind == "u" else "ashr"
+            places = self.constant(known.bit_length() - 1, left.dtype)
+            ones = self.constant(known - 1, left.dtype)
+            return self.instruction(shift, left, places), self.instruction("and", left, ones)
         self._guard(left, right)
         if left.dtype.kind == "u":
             return self.instruction("udiv", left, right), self.instruction("urem", left, right)

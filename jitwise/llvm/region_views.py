@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ir.dims import Size
 from ..ir.graph import Op
-from . import region_loops
+from . import region_lanes, region_loops
 from .operations import Operand
 
 if TYPE_CHECKING:
@@ -37,8 +37,12 @@ class Array(NamedTuple):
         return region_loops.address(region, self.pointer, zip(indices, self.strides, strict=True))
 
     def at(self, region: Emission, indices: Sequence[str]) -> Operand:
-        """One element."""
-        return region.load(self.address(region, indices), self.dtype, self.note)
+        """One element, or so many from this one on."""
+        address = self.address(region, indices)
+        if region.lanes is not None:
+            array = self.dtype, address, self.note
+            return region_lanes.load(region, array, list(indices), self.strides)
+        return region.load(address, self.dtype, self.note)
 
 
 class Computed(NamedTuple):

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..ir.evaluate import evaluate
 from ..ir.graph import Graph, Op
 from ..ir.primitive import Attrs, Primitive, ProgramEmitter, register
@@ -52,6 +54,20 @@ region = register(
         evaluate=_evaluate_fusion,
         multiple=True,
         hlo="stablehlo.composite",
+        flops=0,
+    )
+)
+
+
+# The elements of an array, computed now and once, in memory that nothing else has: a region that
+# updates what it computes, or uses it twice, has them; `passes.regions` makes these.
+copy = register(
+    Primitive(
+        name="copy",
+        category="control",
+        infer=lambda types, attrs: types[0],
+        evaluate=lambda x, sizes=None: np.array(x),
+        hlo="stablehlo.optimization_barrier",
         flops=0,
     )
 )

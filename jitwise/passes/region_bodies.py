@@ -16,7 +16,8 @@ Numbers stay outside where loops of the graph differ in them only: these share t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..ir.builder import CONSTANT, DIMENSION, Builder
 from ..ir.dims import Guard, symbols_of
@@ -31,17 +32,22 @@ LIGHT = 4  # at most so much arithmetic is moved: mathematical functions have ke
 
 
 class Sinking:
-    """Makes the regions of one graph. `loops` are the `while`s that become one; `guards` hold
-    wherever the program runs.
+    """Makes the regions of one graph. `loops` are the `while`s that become one, with their
+    attributes; `guards` hold wherever the program runs.
     """
 
-    def __init__(self, graph: Graph, loops: set[Op], guards: Sequence[Guard] = ()) -> None:
+    def __init__(
+        self, graph: Graph, loops: Mapping[Op, Mapping[str, Any]], guards: Sequence[Guard] = ()
+    ) -> None:
+        self.loops = loops
         self.guards = guards
         self.users = users(graph)
         self.outputs = set(graph.outputs)
         self.place = {op: place for place, op in enumerate(graph.ops)}
         alone = len(loops) == 1
-        self.texts = {} if alone else {op: fingerprint(_body("region", op)[0]) for op in loops}
+        self.texts = (
+            {} if alone else {op: fingerprint(_body("region", op, loops[op])[0]) for op in loops}
+        )
         self.copies = Counter(self.texts.values())
 
     def region(self, name: str, op: Op) -> tuple[Op, list[Value]]:
@@ -49,7 +55,9 @@ class Sinking:
         own stand for.
         """
         sunk = [] if self.copies[self.texts.get(op, "")] > 1 else self._sunk(op)
-        body, operands, places = _body(name, op, sunk, self._guards_of(op), self._is_needed)
+        body, operands, places = _body(
+            name, op, self.loops[op], sunk, self._guards_of(op), self._is_needed
+        )
         new = Op(region, operands, {"body": body}, op.source)
         kept = [op.results[place] for place in places]
         new.results = tuple([Value(result.type, new, result.constant) for result in kept])
@@ -100,6 +108,7 @@ def _all(value: Value) -> bool:
 def _body(
     name: str,
     op: Op,
+    attrs: Mapping[str, Any],
     sunk: Sequence[Op] = (),
     guards: Sequence[Guard] = (),
     is_needed: Callable[[Value], bool] = _all,
@@ -120,7 +129,7 @@ def _body(
     builder.guards.update({(guard.relation, guard.dim): guard for guard in guards})
     replay(builder, sunk, mapping)
     given = [carried.get(place) or mapping[value] for place, value in enumerate(op.operands)]
-    results = builder.emit(op.primitive, tuple(given), op.attrs, op.source)
+    results = builder.emit(op.primitive, tuple(given), attrs, op.source)
     places = arrays + [
         place
         for place, result in enumerate(op.results)

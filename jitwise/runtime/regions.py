@@ -48,7 +48,7 @@ def compile_region(body: Graph) -> CompiledRegion:
 
     register_math()
     symbols = outer_symbols(body)
-    library = llvm.compile_region(emit_region(body, symbols, llvm.has_avx()))
+    library = llvm.compile_region(emit_region(body, symbols, llvm.has_avx(), llvm.has_avx512()))
     counters.built += 1
     made = CompiledRegion(library["region"], library, symbols)
     with _lock:

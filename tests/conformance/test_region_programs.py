@@ -1,5 +1,7 @@
-"""Random nests of loops over elements: native ones give what Python gives, or say that an element
-is outside where Python would find it outside, and nowhere else.
+"""Random nests of loops over elements and rows: native ones give what Python gives, or say that an
+element is outside where Python would find it outside, and nowhere else.
+
+Sums have NumPy's bits, also of rows longer than the 128 elements that it sums at a time.
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from jitwise.ir.verify import verify
 from jitwise.runtime import _native as native
 from jitwise.runtime.executable import compile_graph
 
+ZEROS = {"f64": "(0.0)", "f32": "(0.0)", "i64": "(0)"}
 TYPES = "%0: i64[], %1: DTYPE[n, m], %2: DTYPE[n, m]"
 
 
 class Nest:
     """One program as text, and as Python. `lines` of Python are indented by `depth`."""
 
-    def __init__(self, seed: int, dtype: str) -> None:
+    def __init__(self, seed: int, dtype: str, rows: bool = False) -> None:
         self.choose = random.Random(seed)
         self.dtype = dtype
+        self.rows = rows
         self.graphs: list[str] = []
         self.lines: list[str] = []
         self.names = 10
@@ -48,9 +52,13 @@ class Nest:
     def start(self, counters: list[str]) -> str:
         one, other = self.choose.choice(counters), self.choose.choice(counters)
         forms = ["{}", "{}", "{}", "{} + 1", "{} - 1", "n - {} - 1", "2*{}", "0", "{} + {}"]
+        if self.rows:  # of which a program has many
+            forms = ["{}"] * 9 + ["n - {} - 1"] * 9 + ["0"] * 4 + ["{} + 1"]
         return self.choose.choice(forms).format(one, other)
 
     def bound(self, counters: list[str]) -> str:
+        if self.rows:
+            return self.choose.choice(["n", "n", "n - 1", *counters])
         forms = ["n", "m", "n - 1", "3", *counters, *[f"n - {each} - 1" for each in counters]]
         return self.choose.choice(forms)
 
@@ -63,7 +71,11 @@ class Nest:
         return one, f"{at[0]}, {at[1]}"
 
     def update(self, array: str, counters: list[str], body: list[str]) -> str:
-        """array[..] = array[..] + source[..], or the smaller one, perhaps only if it is smaller."""
+        """array[..] = array[..] + source[..], or the smaller one, perhaps only if it is smaller; or
+        something with rows.
+        """
+        if self.rows and self.choose.random() < 0.8:
+            return self.update_row(array, counters, body)
         depth = "    " * len(counters)
         old, at_old = self.element(array, counters, body)
         other, at_other = self.element("%2", counters, body)
@@ -75,6 +87,11 @@ class Nest:
         else:
             body.append(f" {new}: {self.dtype}[] = add({old}, {other})")
         to = f"{self.start(counters)}, {self.start(counters)}"
+        first, turned = "(@no{0}, @yes{0})", ""
+        if kind == "case" and self.choose.random() < 0.6:
+            to = at_old  # which is known to be there
+            if self.choose.random() < 0.5:
+                first, turned = "(@yes{0}, @no{0})", "not "
         write = f"reshape{{sizes=(1, 1)}}(%7)\n %9: {self.dtype}[n, m] = update_slice"
         write = f" %8: {self.dtype}[1, 1] = {write}{{starts=({to}), strides=(1, 1)}}(%6, %8)"
         self.lines.append(f"{depth}old, other = at(x, {at_old}), at(y, {at_other})")
@@ -83,9 +100,9 @@ class Nest:
             name, head = f"{self.names}", f"(%6: {self.dtype}[n, m], %7: {self.dtype}[])"
             self.graphs.append(f"graph no{name}{head} {{\n return %6\n}}")
             self.graphs.append(f"graph yes{name}{head} {{\n{write}\n return %9\n}}")
-            chosen = f"case{{branches=(@no{name}, @yes{name})}}({less}, {array}, {new})"
+            chosen = f"case{{branches={first.format(name)}}}({less}, {array}, {new})"
             body.append(f" {given}: {self.dtype}[n, m] = {chosen}")
-            self.lines.append(f"{depth}if other < old:")
+            self.lines.append(f"{depth}if {turned}other < old:")
             depth += "    "
         else:
             part = self.fresh()
@@ -93,6 +110,95 @@ class Nest:
             body.append(write.replace("%8", part).replace("%9", given))
         self.lines.append(f"{depth}put(x, {value}, {to})")
         return given
+
+    def row(self, array: str, at: str, body: list[str], cut: str = "0, m") -> str:
+        """One of two axes, of `m` elements or of the others after the first, or before the last."""
+        start, size = cut.split(", ")
+        part, flat = self.fresh(), self.fresh()
+        where = f"starts=({at}, {start}), strides=(1, 1), sizes=(1, {size})"
+        body.append(f" {part}: {self.dtype}[1, {size}] = slice{{{where}}}({array})")
+        body.append(f" {flat}: {self.dtype}[{size}] = reshape{{sizes=({size},)}}({part})")
+        return flat
+
+    def op(self, body: list[str], text: str, shape: str) -> str:
+        """One op more."""
+        name = self.fresh()
+        body.append(f" {name}: {self.dtype}[{shape}] = {text}")
+        return name
+
+    def put(self, body: list[str], array: str, part: str, at: str, size: str) -> str:
+        """Write a row, from element `at[1]` on."""
+        wide = self.op(body, f"reshape{{sizes=(1, {size})}}({part})", f"1, {size}")
+        where = f"starts=({at}), strides=(1, 1)"
+        return self.op(body, f"update_slice{{{where}}}({array}, {wide})", "n, m")
+
+    def update_row(self, array: str, counters: list[str], body: list[str]) -> str:
+        """Reductions of rows, rows made of rows, of themselves too, and rows that are exchanged."""
+        depth = "    " * len(counters)
+        one, two, three = (self.start(counters) for _ in range(3))
+        column = self.choose.choice(["0", "m - 1"])
+        kind = self.choose.choice(
+            ["add", "max", "min", "argmax", "argmin", "dot", "own", "shift", "swap", "twice", "new"]
+        )
+        source = self.choose.choice([array, "%2"])
+        word = "x" if source == array else "y"
+        first = self.row(source, one, body)
+        python = f"row({word}, {one})"
+        if kind in ("add", "max", "min", "argmax", "argmin"):
+            name = kind if kind.startswith("arg") else f"reduce_{kind}"
+            if kind.startswith("arg"):
+                place = self.fresh()
+                body.append(f" {place}: i64[] = {name}{{axes=(0,)}}({first})")
+                found = self.op(body, f"convert{{dtype={self.dtype}}}({place})", "")
+            else:
+                found = self.op(body, f"{name}{{axes=(0,)}}({first})", "")
+            function = {"add": "sum"}.get(kind, kind)
+            self.lines.append(f"{depth}put(x, np.{function}({python}), {two}, {column})")
+            part = self.op(body, f"reshape{{sizes=(1,)}}({found})", "1")
+            return self.put(body, array, part, f"{two}, {column}", "1")
+        second = self.row("%2", two, body)
+        if kind == "dot":
+            left = self.op(body, f"reshape{{sizes=(1, m)}}({first})", "1, m")
+            right = self.op(body, f"reshape{{sizes=(m, 1)}}({second})", "m, 1")
+            product = self.op(body, f"dot_general({left}, {right})", "1, 1")
+            part = self.op(body, f"reshape{{sizes=(1,)}}({product})", "1")
+            self.lines.append(f"{depth}put(x, np.sum({python} * row(y, {two})), {two}, {column})")
+            return self.put(body, array, part, f"{two}, {column}", "1")
+        if kind == "shift":
+            part = self.row(source, one, body, "0, m - 1")
+            self.lines.append(f"{depth}row(x, {two})[1:] = more({python})[:-1].copy()")
+            return self.put(body, array, part, f"{two}, 1", "m - 1")
+        if kind == "swap":
+            given = self.row(array, two, body)
+            self.lines.append(f"{depth}t, u = {python}.copy(), row(x, {two}).copy()")
+            self.lines.append(f"{depth}row(x, {three})[:] = u; row(x, {two})[:] = t")
+            array = self.put(body, array, given, f"{three}, 0", "m")
+            return self.put(body, array, first, f"{two}, 0", "m")
+        difference = self.op(body, f"subtract({first}, {second})", "m")
+        if kind == "new":
+            zero = self.op(
+                body, f"constant{{value={self.dtype}({0})}}()".replace("(0)", ZEROS[self.dtype]), ""
+            )
+            fresh = self.op(body, f"broadcast_in_dim{{sizes=(3,), dimensions=()}}({zero})", "3")
+            total = self.op(body, f"reduce_add{{axes=(0,)}}({difference})", "")
+            part = self.op(body, f"reshape{{sizes=(1,)}}({total})", "1")
+            fresh = self.op(
+                body, f"update_slice{{starts=(1,), strides=(1,)}}({fresh}, {part})", "3"
+            )
+            fresh = self.op(
+                body, f"update_slice{{starts=(2,), strides=(1,)}}({fresh}, {part})", "3"
+            )
+            total = self.op(body, f"reduce_add{{axes=(0,)}}({fresh})", "")
+            part = self.op(body, f"reshape{{sizes=(1,)}}({total})", "1")
+            self.lines.append(f"{depth}s = np.sum({python} - row(y, {two}))")
+            self.lines.append(f"{depth}put(x, s + s, {two}, {column})")
+            return self.put(body, array, part, f"{two}, {column}", "1")
+        self.lines.append(f"{depth}t = {python} - row(y, {two})")
+        if kind == "twice":
+            difference = self.op(body, f"multiply({difference}, {difference})", "m")
+            self.lines.append(f"{depth}t = t * t")
+        self.lines.append(f"{depth}row(x, {three})[:] = t")
+        return self.put(body, array, difference, f"{three}, 0", "m")
 
     def loop(self, outer: list[str]) -> None:
         level, bound = len(outer), self.bound(outer)
@@ -137,13 +243,26 @@ class Nest:
             inside(array, *place)
             array[place] = value
 
-        n, m = x.shape
-        exec("\n".join(self.lines), {"x": x, "y": y, "n": n, "m": m, "at": at, "put": put})
+        def row(array: np.ndarray, place: int) -> np.ndarray:
+            if not 0 <= place < len(array):
+                raise IndexError(place)
+            return array[place]
+
+        def more(array: np.ndarray) -> np.ndarray:
+            if not len(array):
+                raise IndexError("no element")
+            return array
+
+        names = {"x": x, "y": y, "n": x.shape[0], "m": x.shape[1], "np": np}
+        names |= {"at": at, "put": put, "row": row, "more": more}
+        exec("\n".join(self.lines), names)
 
 
 def layouts(n: int, m: int, dtype: type):
     """Pairs of arrays of one shape, in many layouts."""
     values = (np.arange(4 * n * m + 4) * 37 % 101 - 3).astype(dtype)
+    if values.dtype.kind == "f":
+        values /= 7  # so that sums are rounded
     large = values[: 4 * n * m].reshape(2 * n, 2 * m)
     dense = np.ascontiguousarray(large[:n, :m])
     yield dense, large[n:, m:]
@@ -152,21 +271,23 @@ def layouts(n: int, m: int, dtype: type):
 
 
 @pytest.mark.parametrize("dtype", ["f64", "i64", "f32"])
+@pytest.mark.parametrize("rows", [False, True], ids=["elements", "rows"])
 @pytest.mark.parametrize("seed", range(40))
-def test_a_random_nest_is_what_python_makes_of_it(seed, dtype):
-    nest = Nest(seed, dtype)
+def test_a_random_nest_is_what_python_makes_of_it(seed, rows, dtype):
+    nest = Nest(seed, dtype, rows)
     graph = parse(nest.text)
     verify(graph)
     executable = compile_graph(graph)
     assert [word for word, *_ in executable.text.instructions].count("region") == 1
     kind = {"f64": np.float64, "i64": np.int64, "f32": np.float32}[dtype]
-    for n, m in ((0, 0), (1, 1), (2, 5), (5, 3), (6, 6)):
+    sizes = [(0, 0), (1, 1), (2, 5), (5, 3), (6, 6)]
+    for n, m in [*sizes, (4, 0), (3, 8), (3, 131), (2, 700)] if rows else sizes:
         for x, y in layouts(n, m, kind):
             expected = x.copy()
             with np.errstate(all="ignore"):
                 try:
                     nest.as_python(expected, y)
-                except IndexError:
+                except (IndexError, ValueError):
                     with pytest.raises(native.Deoptimize):
                         executable.run([np.int64(0), x, y])
                     continue
@@ -174,17 +295,21 @@ def test_a_random_nest_is_what_python_makes_of_it(seed, dtype):
             np.testing.assert_array_equal(found, expected)
 
 
-def test_the_nests_are_of_both_kinds():
+@pytest.mark.parametrize("rows", [False, True])
+def test_the_nests_are_of_both_kinds(rows):
     """Enough of them stay inside, and enough do not."""
-    inside = 0
+    inside, text = 0, ""
     for seed in range(40):
         x = np.ones((6, 6))
+        nest = Nest(seed, "f64", rows)
         try:
-            Nest(seed, "f64").as_python(x, x.copy())
-            inside += 1
+            nest.as_python(x, x.copy())
+            inside, text = inside + 1, text + nest.text
         except IndexError:
             pass
     assert 5 <= inside <= 35, inside
+    words = ("add", "max", "min", "argmax", "argmin", "dot_general", "multiply", "subtract")
+    assert not rows or [word for word in words if word not in text] == []
 
 
 COUNTING = """
