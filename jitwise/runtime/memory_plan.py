@@ -138,7 +138,7 @@ def needed_in_c_order(graph: Graph, outputs: Collection[Value]) -> set[Value]:
 
 
 def _only_drops_ones(op: Op) -> bool:
-    """Whether a reshape is a view for every order of the axes: it drops or adds axes of length 1."""
+    """Whether a reshape is a view for every order of axes: it drops or adds axes of length 1."""
     if op.primitive.name != "reshape":
         return False
     before, after = op.operands[0].type.shape, op.results[0].type.shape
