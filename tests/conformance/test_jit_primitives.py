@@ -311,6 +311,6 @@ def test_every_row_of_the_registry_is_tried():
     # callbacks in test_callbacks, `case`, `while`, `region` in test_loops and test_regions, scalars
     # in test_reported_errors.
     calls = {"call", "raising_call", "outside_call", "measured_call", "measured_raising_call"}
-    calls |= {"draw", "callback", "case", "while", "region"}
+    calls |= {"draw", "callback", "case", "while", "region", "copy"}
     calls |= {each.name for each in OF_SCALARS.values()}
     assert set(REGISTRY) - tried - calls == {*GRAPHS, "fusion"}

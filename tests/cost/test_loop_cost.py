@@ -21,7 +21,7 @@ from jitwise.runtime import regions
 from jitwise.trace import syntax
 from jitwise.trace.looping import Loop
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.append(str(Path(__file__).parents[2]))  # after the installed package
 from bench.loop_programs import PROGRAMS
 
 pytestmark = pytest.mark.no_round_trip
