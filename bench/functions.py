@@ -68,6 +68,21 @@ def _square(count: int) -> tuple:
     return (floats(side * side).reshape(side, side) + side * np.eye(side),)
 
 
+def _fortran(count: int) -> tuple:
+    side = int(count**0.5)
+    return (np.asfortranarray(floats(side * side).reshape(side, side)),)
+
+
+def _turned(count: int) -> tuple:
+    side = max(1, round(count ** (1 / 3)))
+    return (floats(side**3).reshape(side, side, side).transpose(1, 2, 0),)
+
+
+def _two_orders(count: int) -> tuple:
+    (x,) = _fortran(count)
+    return x, floats(x.size, 1).reshape(x.shape)
+
+
 def _places(count: int) -> tuple:
     return floats(count), np.random.default_rng(1).integers(0, count, count)
 
@@ -123,6 +138,16 @@ def _other_rows() -> Iterator[Row]:
     yield Row("astype i8", lambda x: x.astype(np.int64), _one)
     yield Row("copy", lambda x: x.copy(), _one)
     yield Row("transpose copy", lambda x: x.T.copy(), _square)
+    yield Row("transpose add", lambda x: x.T + 1, _square)
+    yield Row("square, F order", lambda x: x * x, _fortran)
+    yield Row("square, axes turned", lambda x: x * x, _turned)
+    yield Row("astype f4, F order", lambda x: x.astype(np.float32), _fortran)
+    yield Row("add, two orders", lambda x, y: x + y, _two_orders)
+    for name in ("sum", "max", "mean"):
+        function = getattr(np, name)
+        for axis in (None, 0, 1):
+            yield Row(f"{name} {axis}, F order", lambda x, f=function, a=axis: f(x, a), _fortran)
+        yield Row(f"{name}, axes turned", lambda x, f=function: f(x), _turned)
     yield Row("concatenate", lambda x, y: np.concatenate([x, y]), _two)
     yield Row("stack", lambda x, y: np.stack([x, y]), _two)
     yield Row("roll", lambda x: np.roll(x, 7), _one)

@@ -438,11 +438,11 @@ class Lowering:
                 slot = self._laid_out(slot, result, role, layout)
             outputs.append(slot)
         extents = [self.table.index(layout.space[axis]) for axis in layout.order]
-        is_free = layout.mode == "map" or not layout.outer and "row" not in layout.outputs
-        keeps_order = is_free and of_own == len(outputs) and len(extents) > 1
-        keeps_order = keeps_order and self.c_ordered.isdisjoint(op.results)
+        is_free = layout.mode != "column" and "row" not in layout.outputs and len(extents) > 1
+        is_free = is_free and layout.inner == tuple(range(len(extents)))
+        is_free = is_free and self.c_ordered.isdisjoint(op.results)
         made = ("kernel", compiled.native, inputs, outputs, extents, len(layout.outer))
-        self.instructions.append((*made, True) if keeps_order else made)
+        self.instructions.append((*made, True) if is_free and of_own == len(outputs) else made)
 
     def _reusable(self, op: Op, compiled: CompiledBody, dying: list[Value]) -> dict[ArrayType, int]:
         """Slots of operands that end here and that a result may lie in, by type; they no longer

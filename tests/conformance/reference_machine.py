@@ -126,6 +126,8 @@ class Machine:
         outer: int,
         keeps_order: bool = False,
     ) -> None:
+        if keeps_order:
+            self._lay_apart(outputs)
         shape = self._shape(dims)
         arrays = [
             np.broadcast_to(self.slots[slot], self._kernel_shape(role, shape, outer))
@@ -176,7 +178,14 @@ class Machine:
     def do_reverse(self, out: int, source: int, axes: list[int]) -> None:
         self.slots[out] = np.flip(self.slots[source], axes)
 
+    def _lay_apart(self, slots: list[int]) -> None:
+        """The program counts on no order of these axes: here they lie in Fortran's."""
+        for slot in slots:
+            self.slots[slot] = np.asfortranarray(self.slots[slot])
+
     def do_copy(self, target: int, source: int, keeps_order: bool = False) -> None:
+        if keeps_order:
+            self._lay_apart([target])
         assert self.slots[target].shape == self.slots[source].shape
         self.slots[target][...] = self.slots[source]
 

@@ -19,7 +19,7 @@ bool keep_order(Frame &frame, const Instruction &now) {
     const int ndim = first.view.ndim;
     int vectors[max_operands], count = 0;
     for (int k = 0; k < (copies ? 1 : now.in_count); ++k)
-        if (frame.slots[words[k]].view.ndim == ndim) vectors[count++] = words[k];
+        if (copies || now.kernel->operands[k].role == Role::vector) vectors[count++] = words[k];
     int order[max_rank];
     for (int axis = 0; axis < ndim; ++axis) order[axis] = axis;
     if (!sort_axes(order, ndim, first.shape, count,
